@@ -1,0 +1,243 @@
+package ledger
+
+import (
+	"context"
+	"embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// applicationID marks a file as Steward's: 'STWR'.
+const applicationID = 0x53545752
+
+// SchemaVersion is the newest schema this build knows.
+const SchemaVersion = 1
+
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+// ladder holds the migrations: step i leads from version i to version i+1. A
+// step that was released never changes.
+var ladder = mustLadder()
+
+func mustLadder() []string {
+	names, err := fs.Glob(schemaFiles, "schema/*.sql")
+	if err != nil || len(names) != SchemaVersion {
+		panic(fmt.Sprintf("ledger: %d schema files for version %d", len(names), SchemaVersion))
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		b, err := schemaFiles.ReadFile(n)
+		if err != nil {
+			panic(err)
+		}
+		out[i] = string(b)
+	}
+	return out
+}
+
+// prepareFile makes the file, or brings it to the newest schema. A file that is
+// not Steward's or is newer is left as it is.
+func prepareFile(ctx context.Context, path, backups string, ladder []string, log *slog.Logger) error {
+	version, err := inspect(path, len(ladder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return create(ctx, path, ladder)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := connect(path, "rw", "synchronous = FULL")
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	// The header may be older than the write-ahead log; this reads both.
+	if err := c.queryRow(`PRAGMA user_version`).Scan(&version); err != nil {
+		return classify(err)
+	}
+	if version > len(ladder) {
+		return newer(version, len(ladder))
+	}
+	if version == len(ladder) {
+		return nil
+	}
+	for ; version < len(ladder); version++ {
+		to, err := backupBefore(c, path, backups, version)
+		if err != nil {
+			return fmt.Errorf("backup before the migration from %d to %d: %w", version, version+1, err)
+		}
+		if err := c.step(ladder[version], version+1); err != nil {
+			return fmt.Errorf("migrate from %d to %d: %w", version, version+1, err)
+		}
+		log.Info("ledger migrated", "from", version, "to", version+1, "backup", filepath.Base(to))
+	}
+	// An older Steward looks at the header of the file alone before it opens it.
+	_, err = c.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
+	return classify(err)
+}
+
+func newer(version, known int) error {
+	return fmt.Errorf("%w: its schema is %d, this one knows %d", ErrNewer, version, known)
+}
+
+// inspect reads the file's header without SQLite, so that a file that is not
+// ours is never opened for writing. It returns the schema version, or
+// fs.ErrNotExist for a missing or empty file.
+func inspect(path string, known int) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return 0, fmt.Errorf("%w: %w", ErrReadOnly, err)
+		}
+		return 0, err
+	}
+	defer f.Close()
+	var h [100]byte
+	n, err := io.ReadFull(f, h[:])
+	switch {
+	case errors.Is(err, io.EOF):
+		return 0, fs.ErrNotExist
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return 0, fmt.Errorf("%w: the file has %d bytes, which is no database", ErrCorrupt, n)
+	case err != nil:
+		return 0, err
+	}
+	if string(h[:16]) != "SQLite format 3\x00" {
+		return 0, fmt.Errorf("%w: the file is no SQLite database", ErrCorrupt)
+	}
+	if id := binary.BigEndian.Uint32(h[68:]); id != applicationID {
+		return 0, fmt.Errorf("%w: its application id is %#x", ErrForeign, id)
+	}
+	version := int(binary.BigEndian.Uint32(h[60:]))
+	if version > known {
+		return 0, newer(version, known)
+	}
+	return version, nil
+}
+
+// create makes the file beside its place and moves it there whole, so that a
+// crash leaves either no ledger or a good one.
+func create(ctx context.Context, path string, ladder []string) error {
+	temp := path + ".new"
+	// What an earlier ledger or a crash left here would be taken for this one's.
+	for _, p := range []string{temp, temp + "-journal", temp + "-wal", temp + "-shm", path + "-wal", path + "-shm", path + "-journal"} {
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %w", ErrReadOnly, err)
+		}
+	}
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return notWritable(err)
+	}
+	f.Close()
+	err = func() error {
+		c, err := connect(temp, "rw", "synchronous = FULL", "page_size = 4096")
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		for i, s := range ladder {
+			if err := c.step(s, i+1); err != nil {
+				return fmt.Errorf("schema %d: %w", i+1, err)
+			}
+		}
+		if _, err := c.exec(`PRAGMA journal_mode = WAL`); err != nil {
+			return classify(err)
+		}
+		return ctx.Err()
+	}()
+	if err != nil {
+		os.Remove(temp)
+		return err
+	}
+	if err := syncFile(temp); err != nil {
+		return notWritable(err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return notWritable(err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func notWritable(err error) error {
+	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {
+		return fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	if isFull(err) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// step runs one migration and its version number in one transaction.
+func (k *conn) step(script string, version int) error {
+	ctx := context.Background()
+	if _, err := k.c.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return classify(err)
+	}
+	_, err := k.c.ExecContext(ctx, script)
+	if err == nil {
+		_, err = k.c.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
+	}
+	if err == nil {
+		_, err = k.c.ExecContext(ctx, `COMMIT`)
+	}
+	if err != nil {
+		k.c.ExecContext(ctx, `ROLLBACK`)
+		return classify(err)
+	}
+	return nil
+}
+
+// backupBefore copies the ledger aside before a migration. The name is not the
+// clock's alone: a second one in the same second gets its own file.
+func backupBefore(c *conn, path, dir string, version int) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", notWritable(err)
+	}
+	base := filepath.Join(dir, fmt.Sprintf("before-schema-%d-%s", version+1, time.Now().UTC().Format("20060102T150405Z")))
+	to := base + ".db"
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		to = fmt.Sprintf("%s-%d.db", base, i)
+	}
+	return to, copyTo(c, to)
+}
+
+// copyTo writes a consistent copy of the connection's file to a new file. It
+// appears under its name only when it is whole and on disk.
+func copyTo(c *conn, to string) error {
+	temp := to + ".part"
+	os.Remove(temp)
+	if _, err := c.exec(`VACUUM INTO ?`, temp); err != nil {
+		os.Remove(temp)
+		return classify(err)
+	}
+	if err := os.Chmod(temp, 0o600); err != nil {
+		return notWritable(err)
+	}
+	if err := syncFile(temp); err != nil {
+		return notWritable(err)
+	}
+	if err := os.Rename(temp, to); err != nil {
+		return notWritable(err)
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// statementsKept bounds a connection's cache of prepared statements. The
+// product has far fewer texts; the bound is for a caller who builds them.
+const statementsKept = 256
+
+// namesKept bounds the caches between names and their ids.
+const namesKept = 8192
+
+// conn is one SQLite connection with its prepared statements. It is used by one
+// goroutine at a time. Statements always run with context.Background: a
+// cancelled statement would roll the whole transaction back in silence.
+type conn struct {
+	db    *sql.DB
+	c     *sql.Conn
+	stmts map[string]*sql.Stmt
+	names map[int64]string // nil on the writer, whose names may be rolled back
+}
+
+// dsn returns the URI form, which alone carries any file name.
+func dsn(path, mode string) string {
+	p := filepath.ToSlash(path)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: p, RawQuery: "mode=" + mode}
+	return u.String()
+}
+
+// connect opens one connection; mode is ro, rw or rwc.
+func connect(path, mode string, pragmas ...string) (*conn, error) {
+	db, err := sql.Open("sqlite", dsn(path, mode))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(context.Background())
+	if err != nil {
+		db.Close()
+		return nil, classify(err)
+	}
+	k := &conn{db: db, c: c, stmts: map[string]*sql.Stmt{}}
+	for _, p := range append([]string{"busy_timeout = 5000", "trusted_schema = OFF"}, pragmas...) {
+		if _, err := c.ExecContext(context.Background(), "PRAGMA "+p); err != nil {
+			k.close()
+			return nil, classify(err)
+		}
+	}
+	return k, nil
+}
+
+func (k *conn) close() error {
+	for _, s := range k.stmts {
+		s.Close()
+	}
+	err := k.c.Close()
+	return errors.Join(err, k.db.Close())
+}
+
+func (k *conn) prepare(query string) (*sql.Stmt, error) {
+	if s := k.stmts[query]; s != nil {
+		return s, nil
+	}
+	s, err := k.c.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	if len(k.stmts) >= statementsKept {
+		for q, old := range k.stmts { // any one: an overflow is a caller's mistake, not a workload
+			old.Close()
+			delete(k.stmts, q)
+			break
+		}
+	}
+	k.stmts[query] = s
+	return s, nil
+}
+
+func (k *conn) exec(query string, args ...any) (sql.Result, error) {
+	s, err := k.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	return s.ExecContext(context.Background(), args...)
+}
+
+func (k *conn) query(query string, args ...any) (*sql.Rows, error) {
+	s, err := k.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(context.Background(), args...)
+}
+
+func (k *conn) queryRow(query string, args ...any) *sql.Row {
+	s, err := k.prepare(query)
+	if err != nil { // let Scan report it: an unprepared query fails the same way
+		return k.c.QueryRowContext(context.Background(), query, args...)
+	}
+	return s.QueryRowContext(context.Background(), args...)
+}
+
+// name returns the text of a name's id, "" for none.
+func (k *conn) name(id int64) (string, error) {
+	if id == 0 {
+		return "", nil
+	}
+	if s, ok := k.names[id]; ok {
+		return s, nil
+	}
+	var s string
+	if err := k.queryRow(`SELECT name FROM names WHERE id = ?`, id).Scan(&s); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			return "", fmt.Errorf("%w: name %d is missing", ErrCorrupt, id)
+		}
+		return "", err
+	}
+	if k.names != nil {
+		if len(k.names) >= namesKept {
+			clear(k.names)
+		}
+		k.names[id] = s
+	}
+	return s, nil
+}
+
+// nameID returns the id of a text, 0 when no event ever used it.
+func (k *conn) nameID(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	var id int64
+	err := k.queryRow(`SELECT id FROM names WHERE name = ?`, s).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// classify adds the sentinel that fits an error of SQLite.
+func classify(err error) error {
+	var e *sqlite.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	var as error
+	switch e.Code() & 0xff {
+	case lib.SQLITE_FULL:
+		as = ErrFull
+	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
+		as = ErrReadOnly
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		as = ErrCorrupt
+	case lib.SQLITE_IOERR, lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_NOMEM, lib.SQLITE_PROTOCOL, lib.SQLITE_INTERRUPT:
+		as = ErrUnavailable
+	default:
+		return err
+	}
+	if errors.Is(err, as) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", as, err)
+}

@@ -1,0 +1,333 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// update is one caller's change on its way through the writer.
+type update struct {
+	ctx    context.Context
+	stamp  *Stamp
+	digest [32]byte
+	fn     func(*Tx) ([]byte, error)
+	reply  []byte
+	err    error
+	done   chan struct{}
+}
+
+// Update runs fn in a savepoint of the writer's next commit and returns its
+// reply once that commit is on disk. What fn returns as an error comes back
+// unchanged and nothing of it is kept; other updates of the same commit are not
+// touched. fn must have no effect but through its Tx: it runs on the writer's
+// goroutine, and its work may be thrown away when the commit fails.
+//
+// With a stamp the update takes effect once: the same stamp and digest give the
+// stored reply back, another digest ErrReused, an older sequence number
+// ErrSuperseded.
+//
+// A caller whose ctx ends while it waits gets ctx.Err(); the update may still be
+// kept. Other errors: ErrClosed, ErrUnavailable, ErrFull, ErrReadOnly,
+// ErrCorrupt.
+func (l *Log) Update(ctx context.Context, stamp *Stamp, digest [32]byte, fn func(*Tx) ([]byte, error)) ([]byte, error) {
+	if stamp != nil {
+		if err := stamp.check(); err != nil {
+			return nil, err
+		}
+	}
+	u := &update{ctx: ctx, stamp: stamp, digest: digest, fn: fn, done: make(chan struct{})}
+	l.gate.RLock()
+	if l.closed {
+		l.gate.RUnlock()
+		return nil, ErrClosed
+	}
+	select {
+	case l.queue <- u:
+		l.gate.RUnlock()
+	case <-ctx.Done():
+		l.gate.RUnlock()
+		return nil, ctx.Err()
+	}
+	select {
+	case <-u.done:
+		return u.reply, u.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// write is the one writer: it folds the updates that wait into one commit, and
+// never waits for more of them.
+func (l *Log) write() {
+	defer close(l.stopped)
+	batch := make([]*update, 0, l.batch)
+	for u := range l.queue {
+		batch = append(batch[:0], u)
+	gather:
+		for len(batch) < l.batch {
+			select {
+			case u, ok := <-l.queue:
+				if !ok {
+					break gather
+				}
+				batch = append(batch, u)
+			default:
+				break gather
+			}
+		}
+		if l.w.commit(batch) {
+			l.wake()
+		}
+		for i, u := range batch {
+			close(u.done)
+			batch[i] = nil
+		}
+	}
+}
+
+type tallyKey struct {
+	what string
+	part int64
+}
+
+// state is what the writer knows of the end of the ledger.
+type state struct {
+	lastID, lastKey, unresolved int64
+	hash                        hash
+}
+
+// hit is one event's share in a lane.
+type hit struct {
+	key    laneKey
+	id, at int64
+}
+
+// writer holds the writing connection. Only the writer's goroutine touches it.
+type writer struct {
+	*conn
+	log    *Log
+	head   state
+	nextID int64            // of names
+	ids    map[string]int64 // committed or about to be
+	lanes  map[laneKey]*lane
+	dirty  map[laneKey]bool
+	tally  map[tallyKey]int64
+	stale  bool // a commit failed: what is in memory must be read again
+	buf    []byte
+
+	stage stage
+}
+
+// stage is what one update has changed in memory so far. It is merged when its
+// savepoint is released and dropped when it is rolled back.
+type stage struct {
+	head   state
+	nextID int64
+	names  []string // their ids are known to writer.ids
+	hits   []hit
+	tally  []tallyDelta
+}
+
+type tallyDelta struct {
+	key tallyKey
+	n   int64
+}
+
+func newWriter(c *conn, l *Log) (*writer, error) {
+	w := &writer{conn: c, log: l}
+	if err := w.load(); err != nil {
+		return nil, err
+	}
+	// A lock now, so that a folder that cannot be written is found at the start.
+	if _, err := w.exec(`BEGIN IMMEDIATE`); err != nil {
+		return nil, classify(err)
+	}
+	_, err := w.exec(`ROLLBACK`)
+	return w, classify(err)
+}
+
+// load reads the end of the ledger from the file.
+func (w *writer) load() error {
+	var h []byte
+	var s state
+	err := w.queryRow(`SELECT last_id, last_key, unresolved, hash FROM head`).Scan(&s.lastID, &s.lastKey, &s.unresolved, &h)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: the head row is missing", ErrCorrupt)
+	}
+	if err != nil {
+		return classify(err)
+	}
+	copy(s.hash[:], h)
+	var next int64
+	if err := w.queryRow(`SELECT coalesce(max(id), 0) + 1 FROM names`).Scan(&next); err != nil {
+		return classify(err)
+	}
+	w.head, w.nextID = s, next
+	w.ids, w.lanes = map[string]int64{}, map[laneKey]*lane{}
+	w.dirty, w.tally = map[laneKey]bool{}, map[tallyKey]int64{}
+	w.stale = false
+	return nil
+}
+
+// commit runs the batch in one transaction and fills in the answers. It reports
+// whether anything was kept.
+func (w *writer) commit(batch []*update) (kept bool) {
+	fail := func(err error) bool {
+		err = classify(err)
+		if !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrFull) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrCorrupt) {
+			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		w.exec(`ROLLBACK`) // may have happened already
+		w.stale = true
+		w.log.logger.Error("commit failed", "updates", len(batch), "error", err)
+		for _, u := range batch {
+			u.reply, u.err = nil, err
+		}
+		return false
+	}
+	if w.stale {
+		if err := w.load(); err != nil {
+			return fail(err)
+		}
+	}
+	if _, err := w.exec(`BEGIN IMMEDIATE`); err != nil {
+		return fail(err)
+	}
+	for _, u := range batch {
+		if err := u.ctx.Err(); err != nil { // gave up before its turn: nothing of it has happened
+			u.err = err
+			continue
+		}
+		if err := w.run(u); err != nil {
+			return fail(err)
+		}
+		kept = kept || u.err == nil
+	}
+	if !kept {
+		if _, err := w.exec(`ROLLBACK`); err != nil {
+			return fail(err)
+		}
+		return false
+	}
+	if err := w.flush(); err != nil {
+		return fail(err)
+	}
+	if _, err := w.exec(`COMMIT`); err != nil {
+		return fail(err)
+	}
+	return true
+}
+
+// run runs one update in a savepoint. Its own error goes into the update; the
+// error returned is the transaction's.
+func (w *writer) run(u *update) error {
+	if _, err := w.exec(`SAVEPOINT u`); err != nil {
+		return err
+	}
+	w.stage = stage{head: w.head, nextID: w.nextID, names: w.stage.names[:0], hits: w.stage.hits[:0], tally: w.stage.tally[:0]}
+	u.reply, u.err = w.call(u)
+	if u.err != nil {
+		for _, n := range w.stage.names {
+			delete(w.ids, n)
+		}
+		// A full disk and its like roll back everything; then there is no savepoint
+		// left, and the batch has failed as a whole.
+		if _, err := w.exec(`ROLLBACK TO u`); err != nil {
+			return errors.Join(u.err, err)
+		}
+		_, err := w.exec(`RELEASE u`)
+		u.err = classify(u.err)
+		return err
+	}
+	if _, err := w.exec(`RELEASE u`); err != nil {
+		return err
+	}
+	w.head, w.nextID = w.stage.head, w.stage.nextID
+	for _, h := range w.stage.hits {
+		l, err := w.lane(h.key)
+		if err != nil {
+			return err
+		}
+		l.add(h.id, h.at)
+		w.dirty[h.key] = true
+	}
+	for _, d := range w.stage.tally {
+		w.tally[d.key] += d.n
+	}
+	return nil
+}
+
+// call looks at the slot, runs the function and fills the slot.
+func (w *writer) call(u *update) (reply []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.logger.Error("update panicked", "panic", p, "stack", string(debug.Stack()))
+			reply, err = nil, fmt.Errorf("update panicked: %v", p)
+		}
+	}()
+	tx := &Tx{View: View{conn: w.conn, now: At(w.log.now())}, w: w}
+	defer func() { tx.w = nil }() // a Tx kept beyond its update must not write
+	if u.stamp != nil {
+		reply, found, err := u.stamp.find(tx, u.digest)
+		if found || err != nil {
+			return reply, err
+		}
+	}
+	if reply, err = u.fn(tx); err != nil {
+		return nil, err
+	}
+	if u.stamp != nil {
+		err = u.stamp.keep(tx, u.digest, reply)
+	}
+	return reply, err
+}
+
+// lane returns the lane from memory or the file.
+func (w *writer) lane(k laneKey) (*lane, error) {
+	if l := w.lanes[k]; l != nil {
+		return l, nil
+	}
+	l := &lane{}
+	var recent []byte
+	err := w.queryRow(`SELECT last_id, last_at, n, bucket, recent FROM lanes WHERE actor = ? AND workspace = ?`, k.actor, k.workspace).
+		Scan(&l.lastID, &l.lastAt, &l.n, &l.bucket, &recent)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
+	}
+	l.unpack(recent)
+	w.lanes[k] = l
+	return l, nil
+}
+
+// flush writes lanes, tallies and head once for the whole batch.
+func (w *writer) flush() error {
+	for k := range w.dirty {
+		l := w.lanes[k]
+		if _, err := w.exec(`INSERT INTO lanes(actor, workspace, last_id, last_at, n, bucket, recent) VALUES(?,?,?,?,?,?,?)
+			ON CONFLICT DO UPDATE SET last_id = excluded.last_id, last_at = excluded.last_at, n = excluded.n, bucket = excluded.bucket, recent = excluded.recent`,
+			k.actor, k.workspace, l.lastID, l.lastAt, l.n, l.bucket, l.pack()); err != nil {
+			return err
+		}
+	}
+	clear(w.dirty)
+	if len(w.lanes) > namesKept {
+		clear(w.lanes)
+	}
+	if len(w.ids) > namesKept {
+		clear(w.ids)
+	}
+	for k, n := range w.tally {
+		if n == 0 {
+			continue
+		}
+		if _, err := w.exec(`INSERT INTO tallies(what, part, n) VALUES(?,?,?) ON CONFLICT DO UPDATE SET n = n + excluded.n`, k.what, k.part, n); err != nil {
+			return err
+		}
+	}
+	clear(w.tally)
+	_, err := w.exec(`UPDATE head SET last_id = ?, last_key = ?, hash = ?, unresolved = ?`, w.head.lastID, w.head.lastKey, w.head.hash[:], w.head.unresolved)
+	return err
+}
