@@ -40,6 +40,7 @@ type Log struct {
 	w       *writer
 	readers chan *conn
 	all     []*conn
+	tail    *tail
 
 	gate    sync.RWMutex // held for reading while an update enters the queue
 	closed  bool
@@ -82,6 +83,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	l := &Log{
 		path: path, now: o.Now, logger: o.Logger, batch: o.MaxBatch,
 		queue: make(chan *update, 4*maxBatch), stopped: make(chan struct{}),
+		tail: newTail(),
 	}
 	if err := l.start(); err != nil {
 		l.closeConns()
@@ -141,7 +143,7 @@ func (l *Log) Close() error {
 }
 
 func (l *Log) closeConns() error {
-	var errs []error
+	errs := []error{l.tail.close()}
 	for _, c := range l.all {
 		errs = append(errs, c.close())
 	}

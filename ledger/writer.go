@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 )
 
 // update is one caller's change on its way through the writer.
@@ -60,11 +61,26 @@ func (l *Log) Update(ctx context.Context, stamp *Stamp, digest [32]byte, fn func
 }
 
 // write is the one writer: it folds the updates that wait into one commit, and
-// never waits for more of them.
+// never waits for more of them. When it is quiet, or the search index is far
+// behind, it indexes a slice.
 func (l *Log) write() {
 	defer close(l.stopped)
 	batch := make([]*update, 0, l.batch)
-	for u := range l.queue {
+	for {
+		u, ok := l.next()
+		if !ok {
+			return
+		}
+		if u == nil || l.w.head.lastID-l.w.indexed > searchLag {
+			if _, err := l.w.catchUp(); err != nil {
+				l.w.blocked = true // until the next commit: the disk will not be better at once
+				l.logger.Error("search index", "error", classify(err))
+			}
+		}
+		if u == nil {
+			continue
+		}
+		l.w.busy = true
 		batch = append(batch[:0], u)
 	gather:
 		for len(batch) < l.batch {
@@ -79,12 +95,40 @@ func (l *Log) write() {
 			}
 		}
 		if l.w.commit(batch) {
+			l.w.blocked = false
 			l.wake()
 		}
 		for i, u := range batch {
 			close(u.done)
 			batch[i] = nil
 		}
+	}
+}
+
+// next returns the next update, or nil when it has been quiet for a while and
+// the search index is behind; false when the log is closed.
+func (l *Log) next() (*update, bool) {
+	select {
+	case u, ok := <-l.queue:
+		return u, ok
+	default:
+	}
+	if l.w.blocked || l.w.indexed >= l.w.head.lastID {
+		l.w.busy = true
+		u, ok := <-l.queue
+		return u, ok
+	}
+	if !l.w.busy {
+		return nil, true // still quiet: the next slice at once
+	}
+	pause := time.NewTimer(searchPause)
+	defer pause.Stop()
+	select {
+	case u, ok := <-l.queue:
+		return u, ok
+	case <-pause.C:
+		l.w.busy = false
+		return nil, true
 	}
 }
 
@@ -116,7 +160,11 @@ type writer struct {
 	dirty  map[laneKey]bool
 	tally  map[tallyKey]int64
 	stale  bool // a commit failed: what is in memory must be read again
-	buf    []byte
+
+	indexed int64 // how far the search index has come
+	busy    bool  // an update came since the index last had its turn
+	blocked bool  // indexing failed since the last commit
+	buf     []byte
 
 	stage stage
 }
@@ -163,6 +211,9 @@ func (w *writer) load() error {
 	copy(s.hash[:], h)
 	var next int64
 	if err := w.queryRow(`SELECT coalesce(max(id), 0) + 1 FROM names`).Scan(&next); err != nil {
+		return classify(err)
+	}
+	if err := w.queryRow(`SELECT through_id FROM followers WHERE name = 'search'`).Scan(&w.indexed); err != nil {
 		return classify(err)
 	}
 	w.head, w.nextID = s, next

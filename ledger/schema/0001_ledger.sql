@@ -133,3 +133,9 @@ CREATE TABLE handoff_events(
   event_id INTEGER NOT NULL,
   PRIMARY KEY(handoff, event_id)
 ) STRICT, WITHOUT ROWID;
+
+-- Followers read the events behind the writer; through_id is how far each has come.
+CREATE TABLE followers(name TEXT PRIMARY KEY, through_id INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO followers VALUES('search', 0);
+-- Contentless: the text is in events. One language's words cut, the other's characters apart.
+CREATE VIRTUAL TABLE search USING fts5(body, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2');

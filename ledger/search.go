@@ -1,0 +1,273 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The search index follows the events instead of being written with them: inside
+// the commit it would take two thirds of the writer's rate. A search reads the
+// index as far as it has come and looks at the few events behind it itself.
+const (
+	searchSlice = 128                    // events indexed in one commit
+	searchLag   = 4096                   // how far the index may fall behind under load
+	searchPause = 100 * time.Millisecond // quiet time before the index catches up
+)
+
+// MaxQuery is the longest search text, in code points.
+const MaxQuery = 256
+
+// body is the text of an event that search finds.
+func body(outcome, file, actor, typ, object string) string {
+	var b strings.Builder
+	for _, s := range [...]string{outcome, file, actor, typ, object} {
+		if s == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		apart(&b, s)
+	}
+	return b.String()
+}
+
+// apart writes s with a space around every character of a script that is
+// written without them: the tokenizer cuts words at spaces only.
+func apart(b *strings.Builder, s string) {
+	for _, r := range s {
+		if unspaced(r) {
+			b.WriteByte(' ')
+			b.WriteRune(r)
+			b.WriteByte(' ')
+		} else {
+			b.WriteRune(r)
+		}
+	}
+}
+
+func unspaced(r rune) bool {
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+// match turns what a person typed into an FTS5 query: every word must be there,
+// as a prefix from two letters on; a run of characters written without spaces is
+// a phrase. An empty result means that nothing in it can be searched for.
+func match(query string) string {
+	var terms []string
+	var word []rune
+	var run []string
+	flushWord := func() {
+		if len(word) > 0 {
+			t := `"` + string(word) + `"`
+			if len(word) > 1 {
+				t += "*"
+			}
+			terms = append(terms, t)
+			word = word[:0]
+		}
+	}
+	flushRun := func() {
+		if len(run) > 0 {
+			terms = append(terms, `"`+strings.Join(run, " ")+`"`)
+			run = run[:0]
+		}
+	}
+	for _, r := range query {
+		switch {
+		case unspaced(r):
+			flushWord()
+			run = append(run, string(r))
+		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.In(r, unicode.Co, unicode.Mn, unicode.Mc): // what unicode61 takes for a word
+			flushRun()
+			word = append(word, r)
+		default:
+			flushRun()
+			flushWord()
+		}
+	}
+	flushRun()
+	flushWord()
+	return strings.Join(terms, " ")
+}
+
+// Search returns the newest limit events that hold every word of query, with an
+// id below before (0: no bound), newest first, and whether there are more. Words
+// match by their beginning; two Chinese characters match wherever they stand
+// together. Error: *FieldError for a query that is too long or holds no word.
+func (l *Log) Search(ctx context.Context, query string, before int64, limit int) (events []Event, more bool, err error) {
+	if err := Text("query", &query, MaxQuery, true); err != nil {
+		return nil, false, err
+	}
+	q := match(query)
+	if q == "" {
+		return nil, false, &FieldError{Field: "query", Rule: "at least one letter or digit", Got: fmt.Sprintf("%q", Clip(query, 40))}
+	}
+	if before <= 0 {
+		before = 1<<63 - 1
+	}
+	err = l.View(ctx, func(v *View) error {
+		events, more = nil, false
+		var through int64
+		if err := v.QueryRow(`SELECT through_id FROM followers WHERE name = 'search'`).Scan(&through); err != nil {
+			return err
+		}
+		ids, err := l.tail.match(v, q, through, before, limit+1)
+		if err != nil {
+			return err
+		}
+		if len(ids) <= limit {
+			indexed, err := v.conn.ids(`SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`, q, before, limit+1-len(ids))
+			if err != nil {
+				return err
+			}
+			ids = append(ids, indexed...)
+		}
+		if more = len(ids) > limit; more {
+			ids = ids[:limit]
+		}
+		for _, id := range ids {
+			e, err := v.Event(id)
+			if err != nil {
+				return err
+			}
+			events = append(events, e)
+		}
+		return nil
+	})
+	return events, more, err
+}
+
+func (k *conn) ids(query string, args ...any) ([]int64, error) {
+	var out []int64
+	rows, err := k.query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		out = append(out, id)
+	}
+	return out, rows.Err()
+}
+
+// tail searches the events that are not indexed yet, through a small index in
+// memory, so that both parts cut words alike.
+type tail struct {
+	gate chan struct{} // holds one token: the connection is one goroutine's
+	conn *conn
+}
+
+func newTail() *tail { return &tail{gate: make(chan struct{}, 1)} }
+
+func (t *tail) match(v *View, q string, through, before int64, limit int) ([]int64, error) {
+	t.gate <- struct{}{}
+	defer func() { <-t.gate }()
+	if t.conn == nil {
+		c, err := connect(":memory:", "memory")
+		if err != nil {
+			return nil, err
+		}
+		if _, err := c.exec(`CREATE VIRTUAL TABLE search USING fts5(body, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')`); err != nil {
+			c.close()
+			return nil, err
+		}
+		t.conn = c
+	}
+	if _, err := t.conn.exec(`BEGIN`); err != nil {
+		return nil, err
+	}
+	defer t.conn.exec(`ROLLBACK`)
+	if _, err := t.conn.index(v.conn, through, before, 1<<30); err != nil {
+		return nil, err
+	}
+	return t.conn.ids(`SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?`, q, limit)
+}
+
+func (t *tail) close() error {
+	t.gate <- struct{}{}
+	defer func() { <-t.gate }()
+	if t.conn == nil {
+		return nil
+	}
+	return t.conn.close()
+}
+
+// index adds the events of from between after and before to k's search table
+// and returns the last id.
+func (k *conn) index(from *conn, after, before int64, limit int) (last int64, err error) {
+	type entry struct {
+		id   int64
+		body string
+	}
+	var entries []entry
+	rows, err := from.query(`SELECT id, coalesce(outcome, ''), coalesce(file, ''), actor, type, coalesce(object, 0) FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`, after, before, limit)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var outcome, file string
+		var ids [3]int64
+		if err := rows.Scan(&id, &outcome, &file, &ids[0], &ids[1], &ids[2]); err != nil {
+			return 0, err
+		}
+		var names [3]string
+		for i := range ids {
+			if names[i], err = from.name(ids[i]); err != nil {
+				return 0, err
+			}
+		}
+		entries = append(entries, entry{id, body(outcome, file, names[0], names[1], names[2])})
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	rows.Close()
+	for e := range slices.Values(entries) {
+		if _, err := k.exec(`INSERT INTO search(rowid, body) VALUES(?, ?)`, e.id, e.body); err != nil {
+			return 0, err
+		}
+		last = e.id
+	}
+	return last, nil
+}
+
+// catchUp indexes one slice in its own commit and returns how far the index is
+// behind after it.
+func (w *writer) catchUp() (behind int64, err error) {
+	if w.stale {
+		if err := w.load(); err != nil {
+			return 0, err
+		}
+	}
+	if w.indexed >= w.head.lastID {
+		return 0, nil
+	}
+	if _, err := w.exec(`BEGIN IMMEDIATE`); err != nil {
+		return 0, err
+	}
+	last, err := w.index(w.conn, w.indexed, w.head.lastID+1, searchSlice)
+	if err == nil {
+		_, err = w.exec(`UPDATE followers SET through_id = ? WHERE name = 'search'`, last)
+	}
+	if err == nil {
+		_, err = w.exec(`COMMIT`)
+	}
+	if err != nil {
+		w.exec(`ROLLBACK`)
+		w.stale = true
+		return 0, err
+	}
+	w.indexed = last
+	return w.head.lastID - w.indexed, nil
+}
