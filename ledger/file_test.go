@@ -401,7 +401,7 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 	t.Logf("%d acknowledged events over 8 kills", acknowledged)
 }
 
-func TestBackupsKeepTheirMode(t *testing.T) {
+func TestTheFileIsItsOwnersAlone(t *testing.T) {
 	path := made(t)
 	s, err := os.Stat(path)
 	if err != nil {

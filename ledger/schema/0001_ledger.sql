@@ -139,3 +139,6 @@ CREATE TABLE followers(name TEXT PRIMARY KEY, through_id INTEGER NOT NULL) STRIC
 INSERT INTO followers VALUES('search', 0);
 -- Contentless: the text is in events. One language's words cut, the other's characters apart.
 CREATE VIRTUAL TABLE search USING fts5(body, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2');
+
+-- What was taken over from an older ledger, so that a second run takes nothing twice.
+CREATE TABLE imported(digest BLOB PRIMARY KEY CHECK(length(digest) = 32), event_id INTEGER NOT NULL) STRICT, WITHOUT ROWID;

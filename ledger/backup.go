@@ -1,0 +1,63 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Backup writes a whole and consistent copy of the ledger to a new file while
+// the ledger is in use. The copy appears under its name only when it is on
+// disk and its end has been checked. Errors: *FieldError when to exists,
+// ErrFull, ErrReadOnly, ErrCorrupt.
+func (l *Log) Backup(ctx context.Context, to string) error {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return &FieldError{Field: "file", Rule: "a name that does not exist yet", Got: to}
+	}
+	l.gate.RLock()
+	closed := l.closed
+	l.gate.RUnlock()
+	if closed {
+		return ErrClosed
+	}
+	c, err := connect(l.path, "ro")
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	temp := to + ".part"
+	if err := copyTo(c, temp); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	err = checkCopy(temp)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = os.Rename(temp, to)
+	}
+	if err != nil {
+		os.Remove(temp)
+		return fmt.Errorf("backup: %w", err)
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// checkCopy looks at the end of a copied ledger.
+func checkCopy(path string) error {
+	c, err := connect(path, "ro", "query_only = 1")
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	one := make(chan *conn, 1)
+	one <- c
+	return checkTail(one, 256)
+}

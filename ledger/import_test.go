@@ -1,0 +1,228 @@
+package ledger_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"steward/ledger"
+	"steward/ledger/ledgertest"
+)
+
+// older makes an older ledger with Python's own sqlite3.
+func older(t *testing.T, kind string, more ...string) string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed: older ledgers were made by it")
+	}
+	path := filepath.Join(t.TempDir(), kind+".db")
+	if out, err := exec.Command(python, append([]string{"testdata/older.py", kind, path}, more...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}
+
+func folder(t *testing.T, path string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(path), f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[f.Name()] = b
+	}
+	return out
+}
+
+func TestImportTakesEachRowOnce(t *testing.T) {
+	for _, c := range []struct {
+		kind                     string
+		events, skipped, clipped int64
+		unmapped                 string
+	}{
+		{"events", 30, 0, 30, ""}, {"both", 30, 0, 30, ""}, {"wal", 30, 0, 30, ""}, {"odd", 10, 0, 10, "mood, colour"}, {"bare", 3, 2, 0, ""},
+	} {
+		t.Run(c.kind, func(t *testing.T) {
+			path := older(t, c.kind)
+			before := folder(t, path)
+			if yes, err := ledger.IsOlder(path); err != nil || !yes {
+				t.Errorf("is older: %v, %v", yes, err)
+			}
+			l := ledgertest.Open(t, nil)
+			r, err := l.Import(context.Background(), path, nil)
+			if err != nil || r.Events != c.events || r.Skipped != c.skipped || r.Clipped != c.clipped || r.Unmapped != c.unmapped || r.Already != 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			// A copy of the file is the same ledger.
+			again := filepath.Join(t.TempDir(), "copy.db")
+			for _, s := range []string{"", "-wal"} {
+				if b, err := os.ReadFile(path + s); err == nil {
+					os.WriteFile(again+s, b, 0o600)
+				}
+			}
+			if r, err := l.Import(context.Background(), again, nil); err != nil || r.Events != 0 || r.Already != c.events {
+				t.Errorf("second run: %+v, %v", r, err)
+			}
+			after := folder(t, path)
+			if len(before) != len(after) {
+				t.Errorf("files beside the source: %d before, %d after", len(before), len(after))
+			}
+			for name, b := range before {
+				if !bytes.Equal(b, after[name]) {
+					t.Errorf("%s was changed", name)
+				}
+			}
+			ledgertest.View(t, l, func(v *ledger.View) error {
+				h, err := v.Head()
+				if h.LastID != c.events || h.LastKey != 0 || h.Unresolved != 0 {
+					t.Errorf("%+v: imported events are never key or failing", h)
+				}
+				total, _, _, _ := v.Movers("", 0, 10)
+				if total != 0 {
+					t.Errorf("%d moving", total)
+				}
+				return err
+			})
+			ledgertest.Verify(t, l)
+		})
+	}
+}
+
+func TestImportMapsColumnsByName(t *testing.T) {
+	l := ledgertest.Open(t, nil)
+	if _, err := l.Import(context.Background(), older(t, "events"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Import(context.Background(), older(t, "odd"), nil); err != nil {
+		t.Fatal(err)
+	}
+	ledgertest.View(t, l, func(v *ledger.View) error {
+		e, err := v.Event(2)
+		if e.Actor != "agent-1" || e.Type != "failed" || e.Object != "task-1" || e.ObjectType != "task" || e.Workspace != "studio" || e.Outcome != "step 1 下载" || e.File != "src/1.py" ||
+			e.Session != "s1" || e.Injectable || e.Source != ledger.Import || e.SaidAt.String() != "2025-03-02T10:00:01.250Z" || string(e.Data) != `{"imported_id":"2"}` {
+			t.Errorf("%+v", e)
+		}
+		if m, _ := e.Metrics.MarshalJSON(); string(m) != `{"tests":1,"cov":91.5,"c":1}` {
+			t.Errorf("metrics %s", m)
+		}
+		o, _ := v.Event(31) // by the older ledger's own order
+		if string(o.Data) != `{"imported_id":"91"}` || o.SaidAt.String() != "2025-03-01T10:00:09.500Z" || len([]rune(o.Outcome)) != 512 || !strings.HasSuffix(o.Outcome, "…") {
+			t.Errorf("%+v", o)
+		}
+		return err
+	})
+	if got := found(t, l, "下载"); len(got) != 30 {
+		t.Errorf("search finds %d imported events", len(got))
+	}
+}
+
+func TestImportRefusesWhatIsNoOlderLedger(t *testing.T) {
+	l := ledgertest.Open(t, nil)
+	corrupt := older(t, "large", "3000")
+	b, _ := os.ReadFile(corrupt)
+	copy(b[len(b)/2:], bytes.Repeat([]byte{0x77}, 20000))
+	os.WriteFile(corrupt, b, 0o600)
+	text := filepath.Join(t.TempDir(), "text.db")
+	os.WriteFile(text, []byte(strings.Repeat("words ", 100)), 0o600)
+	for _, c := range []struct {
+		path string
+		want error
+	}{
+		{corrupt, ledger.ErrCorrupt}, {text, ledger.ErrCorrupt}, {older(t, "other"), ledger.ErrForeign}, {made(t), ledger.ErrInvalid},
+		{filepath.Join(t.TempDir(), "none.db"), os.ErrNotExist},
+	} {
+		if r, err := l.Import(context.Background(), c.path, nil); !errors.Is(err, c.want) || r.Events != 0 {
+			t.Errorf("%s: %+v, %v", filepath.Base(c.path), r, err)
+		}
+		if yes, _ := ledger.IsOlder(c.path); yes && c.path != corrupt {
+			t.Errorf("%s is taken for an older ledger", filepath.Base(c.path))
+		}
+	}
+	if r := ledgertest.Verify(t, l); r.Events != 0 {
+		t.Errorf("%d events were taken from refused files", r.Events)
+	}
+}
+
+func TestImportFollowsOtherTables(t *testing.T) {
+	l := ledgertest.Open(t, nil)
+	path := older(t, "both")
+	var seen []string
+	follow := map[string]ledger.Follow{"handoffs": func(tx *ledger.Tx, r ledger.Row) (int64, error) {
+		seen = append(seen, r.Text("id")+" "+r.Time("created_at").String())
+		e, err := tx.Append(ledger.Event{Actor: "steward", Type: "handoff_imported", Object: r.Text("id"), Source: ledger.Import})
+		return e.ID, err
+	}}
+	for range 2 {
+		if _, err := l.Import(context.Background(), path, follow); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(seen) != 3 || seen[0] != "h1 2025-03-01T10:00:00.000Z" {
+		t.Errorf("%v", seen)
+	}
+}
+
+func TestImportOfALargeLedger(t *testing.T) {
+	n := 200_000
+	if testing.Short() || raceEnabled {
+		n = 5_000 // the race detector makes SQLite some thirty times slower
+	}
+	l := ledgertest.Open(t, nil)
+	path := older(t, "large", strconv.Itoa(n))
+	r, err := l.Import(context.Background(), path, nil)
+	if err != nil || r.Events != int64(n) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	ledgertest.Verify(t, l)
+}
+
+func TestBackupIsWholeWhileTheLedgerIsWritten(t *testing.T) {
+	l := ledgertest.Open(t, nil)
+	ledgertest.Append(t, l, ledger.Event{Actor: "a", Type: "done", Outcome: "before the copy"})
+	stop, done := make(chan bool), make(chan bool)
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				ledgertest.Append(t, l, ledger.Event{Actor: "b", Type: "failed"})
+			}
+		}
+	}()
+	dir := t.TempDir()
+	to := filepath.Join(dir, "copy.db")
+	if err := l.Backup(context.Background(), to); err != nil {
+		t.Fatal(err)
+	}
+	close(stop)
+	<-done
+	if err := l.Backup(context.Background(), to); !errors.Is(err, ledger.ErrInvalid) {
+		t.Errorf("over an existing file: %v", err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+	restored, err := ledger.Open(context.Background(), ledger.Options{Path: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer restored.Close()
+	ledgertest.Verify(t, restored)
+	if got := found(t, restored, "copy"); len(got) != 1 {
+		t.Errorf("search in the copy: %v", got)
+	}
+}
