@@ -152,6 +152,10 @@ func (m *Metrics) UnmarshalJSON(b []byte) error {
 		*m = nil
 		return nil
 	}
+	if out, ok := plain(b); ok {
+		*m = out
+		return nil
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	t, err := d.Token()
@@ -182,6 +186,40 @@ func (m *Metrics) UnmarshalJSON(b []byte) error {
 	}
 	*m = out
 	return nil
+}
+
+// plain reads what MarshalJSON writes for keys that need no escape, which is
+// nearly every metric there is; a report reads dozens of them.
+func plain(b []byte) (Metrics, bool) {
+	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {
+		return nil, false
+	}
+	out := make(Metrics, 0, MaxMetrics)
+	for s := b[1 : len(b)-1]; len(s) > 0; {
+		if s[0] != '"' {
+			return nil, false
+		}
+		k := bytes.IndexByte(s[1:], '"')
+		if k < 0 || bytes.IndexByte(s[1:1+k], '\\') >= 0 || len(s) < k+4 || s[k+2] != ':' {
+			return nil, false
+		}
+		n := k + 3
+		for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == '.' || s[n] == '-' || s[n] == '+' || s[n] == 'e' || s[n] == 'E') {
+			n++
+		}
+		if !json.Valid(s[k+3 : n]) {
+			return nil, false
+		}
+		out = append(out, Metric{string(s[1 : 1+k]), json.Number(s[k+3 : n])})
+		switch {
+		case n == len(s):
+			return out, true
+		case s[n] != ',' || n+1 == len(s):
+			return nil, false
+		}
+		s = s[n+1:]
+	}
+	return out, true
 }
 
 // Check reports the first metric that has no proper key or no finite number,
@@ -317,10 +355,16 @@ func Text(field string, s *string, max int, oneLine bool) error {
 	if !utf8.ValidString(*s) {
 		return &FieldError{Field: field, Rule: "valid UTF-8", Got: "bytes that are not"}
 	}
-	if strings.IndexByte(*s, 0) >= 0 {
-		return &FieldError{Field: field, Rule: "no NUL character", Got: "one"}
+	breaks := false // one pass over bytes: this runs for every text of every receipt
+	for i := 0; i < len(*s); i++ {
+		switch c := (*s)[i]; {
+		case c == 0:
+			return &FieldError{Field: field, Rule: "no NUL character", Got: "one"}
+		case c >= '\t' && c <= '\r', c == 0xc2, c == 0xe2: // the last two begin U+0085 and U+2028, U+2029
+			breaks = true
+		}
 	}
-	if oneLine && strings.ContainsAny(*s, "\n\r\t\v\f\u0085\u2028\u2029") {
+	if oneLine && breaks {
 		*s = fold(*s)
 	}
 	if len(*s) > max { // bytes bound code points from above, so short texts are not counted

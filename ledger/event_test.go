@@ -78,6 +78,37 @@ func TestLongNumbersAreShortened(t *testing.T) {
 	}
 }
 
+func TestMetricsReadAsTheyWereWritten(t *testing.T) {
+	for in, want := range map[string]string{
+		`{}`: `{}`, `{"a":1}`: `{"a":1}`, `{"z":1.50,"a":-2e+3,"é":0}`: `{"z":1.50,"a":-2e+3,"é":0}`, ` { "a" : 1 , "b":2 } `: `{"a":1,"b":2}`, `{"a\"b":1}`: `{"a\"b":1}`, `null`: `null`,
+		`{"a":1,}`: "", `{"a":}`: "", `{"a":1-2}`: "", `{"a":01}`: "", `{"a":"1"}`: "", `{"a":1`: "", `[1]`: "", `{"a":true}`: "", `{"a"1}`: "", `{,}`: "", `{"a":1 "b":2}`: "",
+	} {
+		var m Metrics
+		err := m.UnmarshalJSON([]byte(in))
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s was read as %v", in, m)
+			}
+			continue
+		}
+		if got, _ := m.MarshalJSON(); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", in, got, err)
+		}
+	}
+}
+
+func TestOneLineTextsHaveOneLine(t *testing.T) {
+	for in, want := range map[string]string{"a\r\n\tb": "a b", "a\u0085b": "a b", "a\u2028\u2029b": "a b", "a\u00a0—b": "a\u00a0—b", "\v": " "} {
+		if err := Text("f", &in, 10, true); err != nil || in != want {
+			t.Errorf("%q, want %q (%v)", in, want, err)
+		}
+	}
+	two := "a\nb"
+	if err := Text("f", &two, 10, false); err != nil || two != "a\nb" {
+		t.Errorf("%q (%v)", two, err)
+	}
+}
+
 func TestClip(t *testing.T) {
 	for in, want := range map[string]string{"": "", "abc": "abc", "abcd": "abcd", "abcde": "abc…", "日本語字五": "日本語…", "日本語": "日本語"} {
 		if got := Clip(in, 4); got != want {
