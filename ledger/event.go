@@ -99,8 +99,11 @@ func (m Millis) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON accepts any RFC 3339 time in quotes.
+// UnmarshalJSON accepts any RFC 3339 time in quotes; null leaves m as it is.
 func (m *Millis) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
 		return err
