@@ -13,7 +13,7 @@ import (
 // the commit it would take two thirds of the writer's rate. A search reads the
 // index as far as it has come and looks at the few events behind it itself.
 const (
-	searchSlice = 128                    // events indexed in one commit
+	searchSlice = 512                    // events indexed in one commit: a smaller one pays for more commits and merges
 	searchLag   = 4096                   // how far the index may fall behind under load
 	searchPause = 100 * time.Millisecond // quiet time before the index catches up
 )
@@ -256,7 +256,9 @@ func (w *writer) catchUp() (behind int64, err error) {
 	if _, err := w.exec(`BEGIN IMMEDIATE`); err != nil {
 		return 0, err
 	}
+	w.names = w.known // between updates every name is committed, so it may be remembered
 	last, err := w.index(w.conn, w.indexed, w.head.lastID+1, searchSlice)
+	w.names = nil
 	if err == nil {
 		_, err = w.exec(`UPDATE followers SET through_id = ? WHERE name = 'search'`, last)
 	}

@@ -161,9 +161,10 @@ type writer struct {
 	tally  map[tallyKey]int64
 	stale  bool // a commit failed: what is in memory must be read again
 
-	indexed int64 // how far the search index has come
-	busy    bool  // an update came since the index last had its turn
-	blocked bool  // indexing failed since the last commit
+	indexed int64            // how far the search index has come
+	known   map[int64]string // committed names, for the index
+	busy    bool             // an update came since the index last had its turn
+	blocked bool             // indexing failed since the last commit
 	buf     []byte
 
 	stage stage
@@ -185,7 +186,7 @@ type tallyDelta struct {
 }
 
 func newWriter(c *conn, l *Log) (*writer, error) {
-	w := &writer{conn: c, log: l}
+	w := &writer{conn: c, log: l, known: map[int64]string{}}
 	if err := w.load(); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,6 @@ CREATE TRIGGER events_update BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, '
 CREATE TRIGGER events_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 CREATE INDEX events_key    ON events(injectable) WHERE injectable = 1;
 CREATE INDEX events_key_ws ON events(workspace)  WHERE injectable = 1 AND workspace IS NOT NULL;
-CREATE INDEX events_actor  ON events(actor);
 
 -- Maintained by the writer, recomputable from events (verify does it). Name 0 means none.
 CREATE TABLE head(
