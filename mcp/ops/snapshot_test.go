@@ -1,0 +1,239 @@
+package ops
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// call is one line of a conversation with an operation.
+type call struct {
+	caller Caller
+	tool   string
+	args   string
+}
+
+var (
+	shell   = Caller{Surface: Shell, Workspace: "cron"}
+	spooled = Caller{Surface: Agent, Workspace: "api", Session: "s-1", SaidAt: 1796036400000}
+)
+
+// conversations is what each operation is asked.
+var conversations = map[string][]call{
+	"report_done": {
+		{agent, "report_done", `{"actor":"codex"}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"2 tests\nfail","file":"a/b.go","metrics":{"z":1,"a":2.50,"m":-1e3,"d1":4,"d2":5}}`},
+		{agent, "report_done", `{"actor":"codex","type":"progress"}`},
+		{agent, "report_done", `{"actor":"codex","type":"note","injectable":true}`},
+		{spooled, "report_done", `{"actor":"codex","injectable":false}`},
+		{person, "report_done", `{"actor":"user"}`},
+		{shell, "report_done", `{"actor":"backup","outcome":"nightly <copy> & check"}`},
+		{agent, "report_done", `{"actor":"codex","workspace":"other"}`},
+		{agent, "report_done", `{}`},
+		{agent, "recent_events", `{"since_id":0}`},
+	},
+	"recent_events": {
+		{agent, "recent_events", `{}`},
+		{agent, "recent_events", `{"since_id":7}`},
+		{agent, "report_done", `{"actor":"a"}`},
+		{agent, "report_done", `{"actor":"b"}`},
+		{agent, "report_done", `{"actor":"c"}`},
+		{agent, "recent_events", `{"limit":2}`},
+		{agent, "recent_events", `{"since_id":0,"limit":2}`},
+		{agent, "recent_events", `{"since_id":2,"limit":2}`},
+		{agent, "recent_events", `{"since_id":3}`},
+		{agent, "recent_events", `{"limit":201}`},
+		{agent, "recent_events", `{"since_id":-1}`},
+	},
+	"focus_change": {
+		{agent, "focus_change", `{"object_id":"main.go","object_type":"file"}`},
+		{agent, "focus_change", `{"workspace":"web"}`},
+		{person, "focus_change", `{"object_type":"page"}`},
+		{agent, "focus_change", `{"actor":"codex"}`},
+		{agent, "focus_change", `{"workspace":"","object_id":" "}`},
+		{agent, "recent_events", `{"since_id":0}`},
+		{agent, "situation_report", `{}`},
+		{agent, "situation_report", `{"workspace_id":"api"}`},
+	},
+	"app_command": {
+		{agent, "app_command", `{"op":"navigate","view":"ledger","route":"/e/7","reason":"look\nhere"}`},
+		{agent, "app_command", `{"op":"dispatch","target":"dj"}`},
+		{agent, "app_command", `{"op":"dispatch","view":"studio","instruction":"mix\nit"}`},
+		{agent, "app_command", `{"op":"dispatch","target":"dj","view":"handoffs"}`},
+		{agent, "app_command", `{"op":"dispatch","target":"dj","view":"nowhere"}`},
+		{agent, "app_command", `{"op":"navigate"}`},
+		{agent, "app_command", `{"op":"navigate","view":"studio"}`},
+		{agent, "app_command", `{"op":"dispatch"}`},
+		{agent, "app_command", `{"op":"dispatch","view":"handoffs"}`},
+		{agent, "app_command", `{"op":"dispatch","target":"moon"}`},
+		{agent, "app_command", `{"op":"fly","view":"x","target":"y"}`},
+		{agent, "app_command", `{"view":"ledger"}`},
+		{agent, "app_command", `{"op":"navigate","view":7}`},
+		{agent, "app_command", `{"op":"navigate","view":"ledger","speed":1}`},
+		{agent, "recent_events", `{}`},
+	},
+	"situation_report": {
+		{agent, "situation_report", `{}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"red"}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"still red"}`},
+		{Caller{Surface: Agent, Workspace: "web"}, "report_done", `{"actor":"claude","outcome":"page done","file":"index.html","metrics":{"kb":12}}`},
+		{agent, "report_done", `{"actor":"codex","type":"progress","outcome":"half way"}`},
+		{agent, "focus_change", `{"object_id":"main.go","object_type":"file"}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"mix\n it","idempotency_key":"k1","attachments":[{"path":"/a"}]}`},
+		{agent, "situation_report", `{}`},
+		{agent, "situation_report", `{"since_id":3}`},
+		{agent, "situation_report", `{"since_id":6}`},
+		{agent, "situation_report", `{"workspace_id":"web"}`},
+		{agent, "situation_report", `{"workspace_id":"no such"}`},
+		{agent, "report_done", `{"actor":"codex","object_id":"#12","outcome":"green"}`},
+		{agent, "situation_report", `{}`},
+		{agent, "situation_report", `{"since_id":"3"}`},
+	},
+	"failure_acknowledge": {
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12"}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"again"}`},
+		{person, "failure_acknowledge", `{"event_id":1}`},
+		{person, "failure_acknowledge", `{"event_id":9}`},
+		{person, "failure_acknowledge", `{"event_id":2,"reason":"failed"}`},
+		{person, "failure_acknowledge", `{"event_id":2}`},
+		{person, "failure_acknowledge", `{}`},
+		{person, "recent_events", `{"since_id":2}`},
+		{person, "situation_report", `{}`},
+	},
+	"handoff_create": {
+		{agent, "handoff_create", `{"target":"studio","instruction":"Record <it> & mix\nthen send","idempotency_key":"k1","source_session_id":"s-9","attachments":[{"path":"/a/b.wav","name":"b"},{"path":"/c"}],"context":{"bpm":120,"who":{"x":[1,2]}}}`},
+		{shell, "handoff_create", `{"idempotency_key":"k1","instruction":"Record <it> & mix\nthen send","target":"studio","attachments":[{"name":"b","path":"/a/b.wav"},{"path":"/c"}],"context":{"who":{"x":[1,2.0]},"bpm":12e1}}`},
+		{agent, "handoff_create", `{"target":"studio","instruction":"other","idempotency_key":"k1"}`},
+		{agent, "handoff_create", `{"target":"moon","instruction":"x","idempotency_key":"k2"}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":" ","idempotency_key":"k2"}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k2","attachments":[{"name":"n"}]}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k2","context":[1]}`},
+		{agent, "recent_events", `{"since_id":0}`},
+	},
+	"handoff_claim": {
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-1"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-2"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-1"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-1"}`},
+		{agent, "handoff_claim", `{"handoff_id":"H-0000","worker_session_id":"w-1"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}"}`},
+	},
+	"handoff_finish": {
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-1"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-2","status":"done"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"finished"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"failed","outcome":"no disk","error":"line 1\nline 2","metrics":{"z":1,"a":2},"fence":1}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"failed"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done","metrics":{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9}}`},
+		{agent, "situation_report", `{}`},
+	},
+	"handoff_get": {
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1","context":{"a":1}}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-1"}`},
+		{agent, "handoff_get", `{"handoff_id":"{1}"}`},
+		{agent, "handoff_get", `{"handoff_id":"hnd_01ARZ3NDEKTSV4RRFFQ69G5FAV"}`},
+		{agent, "handoff_get", `{}`},
+	},
+	"handoff_list": {
+		{agent, "handoff_list", `{}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"first\nline","idempotency_key":"k1","attachments":[{"path":"/secret/path"}]}`},
+		{agent, "handoff_create", `{"target":"studio","instruction":"x","idempotency_key":"k2"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{2}","worker_session_id":"w-1"}`},
+		{agent, "handoff_list", `{}`},
+		{agent, "handoff_list", `{"limit":1}`},
+		{agent, "handoff_list", `{"status":"pending","target":""}`},
+		{agent, "handoff_list", `{"target":"moon"}`},
+		{agent, "handoff_list", `{"status":"open"}`},
+		{agent, "handoff_list", `{"limit":51}`},
+	},
+	"handoff_settle": {
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-1"}`},
+		{agent, "handoff_settle", `{"handoff_id":"{1}","status":"done"}`},
+		{person, "handoff_settle", `{"handoff_id":"{1}","status":"done","fence":0}`},
+		{person, "handoff_settle", `{"handoff_id":"{1}","status":"done","outcome":"did it myself","reason":"w-1 is gone","fence":1}`},
+		{person, "handoff_settle", `{"handoff_id":"{1}","status":"failed"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done","fence":1}`},
+		{agent, "recent_events", `{"since_id":2}`},
+	},
+	"handoff_release": {
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
+		{person, "handoff_release", `{"handoff_id":"{1}"}`},
+		{agent, "handoff_claim", `{"handoff_id":"{1}","worker_session_id":"w-1"}`},
+		{person, "handoff_release", `{"handoff_id":"{1}","reason":"w-1 is gone"}`},
+		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done","fence":1}`},
+		{agent, "recent_events", `{"since_id":2}`},
+	},
+}
+
+// Each operation's own words, on a real ledger at a fixed time. Ids that hold
+// randomness are numbered in the order in which they appear; {1} in arguments
+// stands for the first.
+func TestSnapshots(t *testing.T) {
+	for name, calls := range conversations {
+		t.Run(name, func(t *testing.T) { snapshot(t, name, calls) })
+	}
+	for _, o := range All() {
+		if conversations[o.Name] == nil {
+			t.Errorf("%s has no snapshot", o.Name)
+		}
+	}
+}
+
+func snapshot(t *testing.T, name string, calls []call) {
+	b := newBench(t)
+	var out bytes.Buffer
+	var names naming
+	for _, c := range calls {
+		args := names.fill(c.args)
+		r, err := b.Call(context.Background(), c.caller, c.tool, json.RawMessage(args))
+		answer := r.JSON
+		if err != nil {
+			e, _ := errors.AsType[*Error](err)
+			answer = e.JSON()
+		}
+		if !json.Valid(answer) || bytes.ContainsAny(answer, "\n\r") {
+			t.Errorf("%s(%s): not one line of JSON: %s", c.tool, args, answer)
+		}
+		fmt.Fprintf(&out, "%s %s\n    %s\n", c.tool, names.hide(args), names.hide(string(answer)))
+		b.clock.Add(time.Second)
+	}
+	golden(t, "calls/"+name+".golden", out.Bytes())
+}
+
+// naming numbers the ids of handoffs.
+type naming struct{ ids []string }
+
+var (
+	fullID  = regexp.MustCompile(`hnd_[0-9A-HJKMNP-TV-Z]{26}`)
+	shortID = regexp.MustCompile(`"H-[0-9A-HJKMNP-TV-Z]{4,}"`)
+)
+
+func (n *naming) fill(args string) string {
+	for i, id := range n.ids {
+		args = regexp.MustCompile(fmt.Sprintf(`\{%d\}`, i+1)).ReplaceAllString(args, id)
+	}
+	return args
+}
+
+func (n *naming) hide(s string) string {
+	s = fullID.ReplaceAllStringFunc(s, func(id string) string {
+		for i, known := range n.ids {
+			if id == known {
+				return fmt.Sprintf("hnd_%d", i+1)
+			}
+		}
+		n.ids = append(n.ids, id)
+		return fmt.Sprintf("hnd_%d", len(n.ids))
+	})
+	return shortID.ReplaceAllString(s, `"H-…"`)
+}
