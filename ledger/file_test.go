@@ -242,6 +242,48 @@ func TestDeletingTheFileResetsEverything(t *testing.T) {
 	}
 }
 
+func TestAFileTakenAwayIsNoticedBeforeAnythingIsLost(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(path string) error
+	}{
+		{"deleted", os.Remove},
+		{"moved", func(p string) error { return os.Rename(p, p+".old") }},
+		{"replaced", func(p string) error {
+			if err := os.Rename(p, p+".old"); err != nil {
+				return err
+			}
+			return os.WriteFile(p, nil, 0o600)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if runtime.GOOS == "windows" {
+				t.Skip("an open file stays in its place there")
+			}
+			path := filepath.Join(t.TempDir(), "ledger.db")
+			l, err := ledger.Open(context.Background(), ledger.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ledgertest.Append(t, l, ledger.Event{Actor: "a", Type: "done"})
+			if err := c.do(path); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, err := update(t, l, func(*ledger.Tx) ([]byte, error) { return nil, nil }); !errors.Is(err, ledger.ErrMoved) {
+					t.Errorf("acknowledged into a file that is gone: %v", err)
+				}
+			}
+			select {
+			case <-l.Gone():
+			default:
+				t.Error("the owner was not told")
+			}
+			l.Close()
+		})
+	}
+}
+
 func TestOddFileNames(t *testing.T) {
 	for _, name := range []string{"a b.db", "100%.db", "what?.db", "#1.db", "账本.db", "a&mode=ro.db", "'quote'.db"} {
 		if runtime.GOOS == "windows" && strings.ContainsAny(name, `?%`) {

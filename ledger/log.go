@@ -13,7 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -46,6 +48,9 @@ type Log struct {
 	closed  bool
 	queue   chan *update
 	stopped chan struct{} // closed when the writer has ended
+
+	file os.FileInfo   // the file as it was opened
+	gone chan struct{} // closed when that is no longer the file at path
 
 	change  sync.Mutex
 	changed chan struct{}
@@ -83,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	l := &Log{
 		path: path, now: o.Now, logger: o.Logger, batch: o.MaxBatch,
 		queue: make(chan *update, 4*maxBatch), stopped: make(chan struct{}),
-		tail: newTail(),
+		tail: newTail(), gone: make(chan struct{}),
 	}
 	if err := l.start(); err != nil {
 		l.closeConns()
@@ -98,6 +103,9 @@ func (l *Log) start() error {
 		return err
 	}
 	l.all = append(l.all, c)
+	if l.file, err = os.Stat(l.path); err != nil {
+		return err
+	}
 	if l.w, err = newWriter(c, l); err != nil {
 		return err
 	}
@@ -148,6 +156,29 @@ func (l *Log) closeConns() error {
 		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)
+}
+
+// Gone returns a channel that is closed when a write finds that the file was
+// moved, deleted or replaced under the open ledger. From then on every update
+// gets ErrMoved: what went into the old file would be lost. Close and open again.
+func (l *Log) Gone() <-chan struct{} { return l.gone }
+
+// inPlace checks that the path still leads to the file that was opened.
+func (l *Log) inPlace() error {
+	select {
+	case <-l.gone:
+		return ErrMoved
+	default:
+	}
+	now, err := os.Stat(l.path)
+	if err == nil && os.SameFile(l.file, now) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // out of reach for now, which says nothing about the file
+	}
+	close(l.gone)
+	return ErrMoved
 }
 
 // Path returns the ledger file's real path.

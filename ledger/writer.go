@@ -229,7 +229,7 @@ func (w *writer) load() error {
 func (w *writer) commit(batch []*update) (kept bool) {
 	fail := func(err error) bool {
 		err = classify(err)
-		if !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrFull) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrCorrupt) {
+		if !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrFull) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrMoved) {
 			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		w.exec(`ROLLBACK`) // may have happened already
@@ -239,6 +239,9 @@ func (w *writer) commit(batch []*update) (kept bool) {
 			u.reply, u.err = nil, err
 		}
 		return false
+	}
+	if err := w.log.inPlace(); err != nil {
+		return fail(err)
 	}
 	if w.stale {
 		if err := w.load(); err != nil {
