@@ -211,7 +211,7 @@ func (l *Log) View(ctx context.Context, fn func(*View) error) (err error) {
 			err = classify(e)
 		}
 	}()
-	return classify(fn(&View{conn: c, now: At(l.now())}))
+	return classify(fn(&View{conn: c, now: At(l.now()), tail: l.tail}))
 }
 
 // Changed returns a channel that is closed at the next commit. Take it before

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func match(query string) string {
 // id below before (0: no bound), newest first, and whether there are more. Words
 // match by their beginning; two Chinese characters match wherever they stand
 // together. Error: *FieldError for a query that is too long or holds no word.
-func (l *Log) Search(ctx context.Context, query string, before int64, limit int) (events []Event, more bool, err error) {
+func (v *View) Search(query string, before int64, limit int) (events []Event, more bool, err error) {
 	if err := Text("query", &query, MaxQuery, true); err != nil {
 		return nil, false, err
 	}
@@ -110,36 +109,32 @@ func (l *Log) Search(ctx context.Context, query string, before int64, limit int)
 	if before <= 0 {
 		before = 1<<63 - 1
 	}
-	err = l.View(ctx, func(v *View) error {
-		events, more = nil, false
-		var through int64
-		if err := v.QueryRow(`SELECT through_id FROM followers WHERE name = 'search'`).Scan(&through); err != nil {
-			return err
-		}
-		ids, err := l.tail.match(v, q, through, before, limit+1)
+	var through int64
+	if err := v.QueryRow(`SELECT through_id FROM followers WHERE name = 'search'`).Scan(&through); err != nil {
+		return nil, false, err
+	}
+	ids, err := v.tail.match(v, q, through, before, limit+1)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(ids) <= limit {
+		indexed, err := v.conn.ids(`SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`, q, before, limit+1-len(ids))
 		if err != nil {
-			return err
+			return nil, false, err
 		}
-		if len(ids) <= limit {
-			indexed, err := v.conn.ids(`SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`, q, before, limit+1-len(ids))
-			if err != nil {
-				return err
-			}
-			ids = append(ids, indexed...)
+		ids = append(ids, indexed...)
+	}
+	if more = len(ids) > limit; more {
+		ids = ids[:limit]
+	}
+	for _, id := range ids {
+		e, err := v.Event(id)
+		if err != nil {
+			return nil, false, err
 		}
-		if more = len(ids) > limit; more {
-			ids = ids[:limit]
-		}
-		for _, id := range ids {
-			e, err := v.Event(id)
-			if err != nil {
-				return err
-			}
-			events = append(events, e)
-		}
-		return nil
-	})
-	return events, more, err
+		events = append(events, e)
+	}
+	return events, more, nil
 }
 
 func (k *conn) ids(query string, args ...any) ([]int64, error) {

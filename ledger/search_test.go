@@ -15,7 +15,7 @@ import (
 
 func found(t *testing.T, l *ledger.Log, query string) []int64 {
 	t.Helper()
-	events, _, err := l.Search(context.Background(), query, 0, 100)
+	events, _, err := search(l, query, 0, 100)
 	if err != nil {
 		t.Fatalf("%q: %v", query, err)
 	}
@@ -24,6 +24,14 @@ func found(t *testing.T, l *ledger.Log, query string) []int64 {
 		out = append(out, e.ID)
 	}
 	return out
+}
+
+func search(l *ledger.Log, query string, before int64, limit int) (events []ledger.Event, more bool, err error) {
+	err = l.View(context.Background(), func(v *ledger.View) error {
+		events, more, err = v.Search(query, before, limit)
+		return err
+	})
+	return events, more, err
 }
 
 // indexed waits until the follower has come to the end.
@@ -87,7 +95,7 @@ func TestSearchPages(t *testing.T) {
 	var got []int64
 	before := int64(0)
 	for {
-		events, more, err := l.Search(context.Background(), "word", before, 7)
+		events, more, err := search(l, "word", before, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +115,7 @@ func TestSearchPages(t *testing.T) {
 func TestSearchRefusesWhatHoldsNoWord(t *testing.T) {
 	l := ledgertest.Open(t, nil)
 	for _, q := range []string{"", "   ", `"*"`, "--", strings.Repeat("x", 257), "a\x00b"} {
-		if _, _, err := l.Search(context.Background(), q, 0, 10); !errors.Is(err, ledger.ErrInvalid) {
+		if _, _, err := search(l, q, 0, 10); !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%.20q: %v", q, err)
 		}
 	}
@@ -148,7 +156,7 @@ func FuzzSearch(f *testing.F) {
 		if err != nil && !errors.Is(err, ledger.ErrInvalid) {
 			t.Fatal(err)
 		}
-		if _, _, err := l.Search(context.Background(), query, 0, 10); err != nil && !errors.Is(err, ledger.ErrInvalid) {
+		if _, _, err := search(l, query, 0, 10); err != nil && !errors.Is(err, ledger.ErrInvalid) {
 			t.Fatalf("%q: %v", query, err)
 		}
 	})

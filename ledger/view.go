@@ -11,6 +11,7 @@ import (
 type View struct {
 	conn *conn
 	now  Millis
+	tail *tail // of the open log, for Search
 }
 
 // Now returns the moment the snapshot was taken, or an update began.

@@ -323,7 +323,7 @@ func (w *writer) call(u *update) (reply []byte, err error) {
 			reply, err = nil, fmt.Errorf("update panicked: %v", p)
 		}
 	}()
-	tx := &Tx{View: View{conn: w.conn, now: At(w.log.now())}, w: w}
+	tx := &Tx{View: View{conn: w.conn, now: At(w.log.now()), tail: w.log.tail}, w: w}
 	defer func() { tx.w = nil }() // a Tx kept beyond its update must not write
 	if u.stamp != nil {
 		reply, found, err := u.stamp.find(tx, u.digest)
