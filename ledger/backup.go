@@ -12,7 +12,7 @@ import (
 // Backup writes a whole and consistent copy of the ledger to a new file while
 // the ledger is in use. The copy appears under its name only when it is on
 // disk and its end has been checked. Errors: *FieldError when to exists,
-// ErrFull, ErrReadOnly, ErrCorrupt.
+// fs.ErrNotExist when its folder does not, ErrFull, ErrReadOnly, ErrCorrupt.
 func (l *Log) Backup(ctx context.Context, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
@@ -20,6 +20,9 @@ func (l *Log) Backup(ctx context.Context, to string) error {
 	}
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return &FieldError{Field: "file", Rule: "a name that does not exist yet", Got: to}
+	}
+	if _, err := os.Stat(filepath.Dir(to)); err != nil {
+		return err
 	}
 	l.gate.RLock()
 	closed := l.closed

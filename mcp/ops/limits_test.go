@@ -15,7 +15,7 @@ func TestLimits(t *testing.T) {
 	want := map[string]int64{
 		"actor": 128, "object_id": 128, "workspace": 128, "workspace_id": 128, "worker_session_id": 128, "source_session_id": 128,
 		"handoff_id": 128, "idempotency_key": 128, "type": 64, "object_type": 64, "view": 64, "target": 64, "op": 64,
-		"route": 2048, "reason": 512, "outcome": 512, "file": 4096, "path": 4096, "name": 255, "error": 2000, "instruction": 4000,
+		"route": 2048, "reason": 512, "outcome": 512, "file": 4096, "path": 4096, "name": 255, "error": 2000, "instruction": 4000, "query": 256,
 	}
 	var walk func(tool string, s *Schema)
 	walk = func(tool string, s *Schema) {

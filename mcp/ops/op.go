@@ -103,6 +103,7 @@ func (c Caller) event(actor, typ string) ledger.Event {
 type Env struct {
 	Log     *ledger.Log
 	Targets func() []string // the names a handoff may be addressed to
+	Backups string          // the folder of dated copies
 	Logger  *slog.Logger    // nil discards
 }
 

@@ -5,6 +5,8 @@ package ops
 func All() []Op {
 	return []Op{
 		appCommand(),
+		backupNow(),
+		eventSearch(),
 		failureAcknowledge(),
 		focusChange(),
 		handoffClaim(),
@@ -14,6 +16,7 @@ func All() []Op {
 		handoffList(),
 		handoffRelease(),
 		handoffSettle(),
+		ledgerImport(),
 		recentEvents(),
 		reportDone(),
 		situationReport(),

@@ -1,0 +1,48 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"steward/handoff"
+	"steward/ledger"
+)
+
+type ledgerImportArgs struct {
+	File string `json:"file" arg:"required,line,max=4096" doc:"Absolute path of the older ledger; it is not changed"`
+}
+
+func ledgerImport() Op {
+	return Act(Spec{
+		Name:       "ledger_import",
+		Title:      "Take over an older ledger",
+		Text:       "Take over the events and handoffs of an older ledger, each once however often it runs. Imported events are never key events, failures or activity.",
+		Surfaces:   Window | Web | Shell,
+		Idempotent: true,
+	}, func(ctx context.Context, env *Env, _ Caller, in ledgerImportArgs) (ledger.Imported, error) {
+		if !filepath.IsAbs(in.File) {
+			return ledger.Imported{}, &ledger.FieldError{Field: "file", Rule: "an absolute path", Got: strconv.Quote(ledger.Clip(in.File, 80))}
+		}
+		return Import(ctx, env.Log, in.File)
+	})
+}
+
+// Import takes over an older ledger with its handoffs. A fault of the file is
+// the caller's, not the open ledger's, and says so.
+func Import(ctx context.Context, log *ledger.Log, file string) (ledger.Imported, error) {
+	r, err := log.Import(ctx, file, map[string]ledger.Follow{"handoffs": handoff.Older})
+	name := strconv.Quote(ledger.Clip(file, 200))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return r, &Error{Code: NotFound, Field: "file", Message: "file: there is no " + name, Err: err}
+	case errors.Is(err, ledger.ErrForeign):
+		return r, &Error{Code: Invalid, Field: "file", Message: "file: " + name + " is no older ledger: it has no table events with an actor and a type", Err: err}
+	case errors.Is(err, ledger.ErrCorrupt):
+		return r, &Error{Code: Invalid, Field: "file", Message: "file: " + name + " is damaged or no SQLite file; nothing was taken from it",
+			Hint: "sqlite3 FILE .recover may save what is left of it", Err: err}
+	}
+	return r, err
+}
