@@ -16,7 +16,7 @@ var (
 	ErrForeign     = errors.New("not a Steward ledger")                   // never opened for writing
 	ErrCorrupt     = errors.New("the ledger is damaged")                  //
 	ErrLocked      = errors.New("another process holds the ledger")       //
-	ErrMoved       = errors.New("the ledger file was moved or deleted while in use")
+	ErrMoved       = errors.New("the ledger file was removed or replaced while in use")
 	ErrReused      = errors.New("this slot and sequence number already carried another call")
 	ErrSuperseded  = errors.New("a later call has used this slot")
 	ErrNotFound    = errors.New("not found")

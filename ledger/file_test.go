@@ -367,6 +367,10 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv("LEDGER_TEST_WRITER"); path != "" {
 		writeUntilKilled(path)
 	}
+	if path := os.Getenv("LEDGER_TEST_READONLY"); path != "" {
+		readOnlyCheck(path)
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

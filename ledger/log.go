@@ -51,6 +51,7 @@ type Log struct {
 
 	file os.FileInfo   // the file as it was opened
 	gone chan struct{} // closed when that is no longer the file at path
+	once sync.Once     // closes gone
 
 	change  sync.Mutex
 	changed chan struct{}
@@ -163,8 +164,9 @@ func (l *Log) closeConns() error {
 // gets ErrMoved: what went into the old file would be lost. Close and open again.
 func (l *Log) Gone() <-chan struct{} { return l.gone }
 
-// inPlace checks that the path still leads to the file that was opened.
-func (l *Log) inPlace() error {
+// InPlace returns ErrMoved when the path no longer leads to the file that was
+// opened. Every write asks; a reader may.
+func (l *Log) InPlace() error {
 	select {
 	case <-l.gone:
 		return ErrMoved
@@ -177,7 +179,7 @@ func (l *Log) inPlace() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err // out of reach for now, which says nothing about the file
 	}
-	close(l.gone)
+	l.once.Do(func() { close(l.gone) })
 	return ErrMoved
 }
 

@@ -30,7 +30,7 @@ func ReadFile(ctx context.Context, path string, s Selection, fn func(Event) erro
 	if version < len(ladder) {
 		return fmt.Errorf("the ledger has the older schema %d: start Steward once to migrate it", version)
 	}
-	c, err := connect(path, "ro", "query_only = 1")
+	c, err := connectRead(path)
 	if err != nil {
 		return err
 	}

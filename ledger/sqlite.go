@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -40,7 +41,7 @@ func dsn(path, mode string) string {
 	return u.String()
 }
 
-// connect opens one connection; mode is ro, rw or rwc.
+// connect opens one connection; mode is SQLite's: ro, rw or memory.
 func connect(path, mode string, pragmas ...string) (*conn, error) {
 	db, err := sql.Open("sqlite", dsn(path, mode))
 	if err != nil {
@@ -60,6 +61,28 @@ func connect(path, mode string, pragmas ...string) (*conn, error) {
 		}
 	}
 	return k, nil
+}
+
+// connectRead opens a file that another process may be writing, to read only.
+// In a folder that cannot be written SQLite cannot make the index of the
+// write-ahead log that every reader needs; when there is no such log the file
+// alone is the whole ledger, and is read as one that does not change.
+func connectRead(path string) (*conn, error) {
+	c, err := connect(path, "ro", "query_only = 1")
+	if err == nil {
+		var version int
+		if err = classify(c.queryRow(`PRAGMA user_version`).Scan(&version)); err == nil {
+			return c, nil
+		}
+		c.close()
+	}
+	if !errors.Is(err, ErrReadOnly) {
+		return nil, err
+	}
+	if s, e := os.Stat(path + "-wal"); e == nil && s.Size() > 0 {
+		return nil, err
+	}
+	return connect(path, "ro&immutable=1", "query_only = 1")
 }
 
 func (k *conn) close() error {

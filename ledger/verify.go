@@ -42,7 +42,7 @@ func VerifyFile(ctx context.Context, path string, progress func(done, total int6
 	if err != nil {
 		return corruptReport(err)
 	}
-	c, err := connect(path, "ro", "query_only = 1")
+	c, err := connectRead(path)
 	if err != nil {
 		return corruptReport(err)
 	}

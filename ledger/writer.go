@@ -240,7 +240,7 @@ func (w *writer) commit(batch []*update) (kept bool) {
 		}
 		return false
 	}
-	if err := w.log.inPlace(); err != nil {
+	if err := w.log.InPlace(); err != nil {
 		return fail(err)
 	}
 	if w.stale {

@@ -78,6 +78,7 @@ type Caller struct {
 	Stream    string                                 // the connection's stream name
 	Stamp     *ledger.Stamp                          // the session slot that makes an append happen once; nil without one
 	SaidAt    ledger.Millis                          // when a spooled call was made; 0 for one made now
+	Spooled   string                                 // the spool file of such a call: it takes effect once for each, whatever became of its slot
 	Progress  func(done, total float64, text string) // nil when the client did not ask for it
 
 	env *Env // set by Set.Call
@@ -220,6 +221,11 @@ func update[O any](ctx context.Context, env *Env, c Caller, name string, args []
 	ran := false // read only after a reply, which the writer sends after the last run
 	reply, err := env.Log.Update(ctx, c.Stamp, digest, func(tx *ledger.Tx) ([]byte, error) {
 		ran = true
+		if c.Spooled != "" {
+			if first, err := tx.MarkSpooled(c.Spooled); err != nil || !first {
+				return []byte("{}"), err // an earlier run of the drain came this far
+			}
+		}
 		out, err := fn(tx)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,132 @@
+// Package app_test holds the arrows between Steward's packages.
+package app_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "steward"
+
+// arrows are the imports there may be between packages of this module, each
+// with its reason. What is not here may not be.
+var arrows = map[[2]string]string{
+	{"handoff", "ledger"}: "a handoff's state and its event are written in one transaction",
+
+	{"mcp/ops", "ledger"}:  "operations read and append events",
+	{"mcp/ops", "handoff"}: "operations decide on handoffs",
+
+	{"mcp/ops/gen", "mcp/ops"}: "the generated files are made from the operations",
+
+	{"mcp", "mcp/ops"}:   "the server offers the operations",
+	{"mcp", "mcp/local"}: "both ends of a connection share the hello line and the list of tools",
+	{"mcp", "ledger"}:    "callers and stamps are the ledger's",
+
+	{"app/daemon", "ledger"}:    "the service opens the ledger and holds its lock",
+	{"app/daemon", "mcp"}:       "the service listens",
+	{"app/daemon", "mcp/ops"}:   "the service makes the operations and gives them the machine",
+	{"app/daemon", "mcp/local"}: "the service asks the present owner to yield, and drains the spool",
+
+	{"app/cli", "app/daemon"}: "serve runs the service; the others find its places and start it",
+	{"app/cli", "mcp/local"}:  "commands and the bridge are clients of the service",
+	{"app/cli", "mcp/ops"}:    "call's options come from the operations; exit codes from their errors",
+	{"app/cli", "ledger"}:     "verify and doctor read the file, and who holds it",
+	{"app/cli", "handoff"}:    "status shows handoffs",
+
+	{"", "app/cli"}: "main hands over to the command line",
+}
+
+// others are the modules a package may import besides the standard library.
+var others = map[string][]string{
+	"ledger":     {"modernc.org/sqlite"},
+	"handoff":    {"github.com/oklog/ulid/v2"},
+	"mcp":        {"github.com/mark3labs/mcp-go", "github.com/Microsoft/go-winio", "golang.org/x/sys"},
+	"app/daemon": {"golang.org/x/sys"},
+}
+
+type pkg struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	Deps       []string
+}
+
+// list asks the go command for every package of the module and what it depends
+// on, as built for goos.
+func list(t *testing.T, goos string) map[string]pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", module+"/...")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	all := map[string]pkg{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = p
+	}
+}
+
+// room is the name of a package of this module, without the module's.
+func room(importPath string) (name string, own bool) {
+	if importPath == module {
+		return "", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+// free are packages that measure or test the others, and may import any.
+func free(name string) bool {
+	return strings.HasPrefix(name, "bench") || path.Base(name) == "ledgertest"
+}
+
+func TestArrows(t *testing.T) {
+	used := map[[2]string]bool{}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		t.Run(goos, func(t *testing.T) {
+			all := list(t, goos)
+			for _, p := range all {
+				from, own := room(p.ImportPath)
+				if !own || free(from) {
+					continue
+				}
+				for _, i := range p.Imports {
+					to, own := room(i)
+					switch arrow := [2]string{from, to}; {
+					case own && arrows[arrow] == "":
+						t.Errorf("%q imports %q: there is no such arrow", from, to)
+					case own:
+						used[arrow] = true
+					case !all[i].Standard && !slices.ContainsFunc(others[from], func(m string) bool { return i == m || strings.HasPrefix(i, m+"/") }):
+						t.Errorf("%q imports %s, which is not among its modules", from, i)
+					}
+				}
+			}
+			for _, d := range all[module+"/mcp/local"].Deps {
+				if !all[d].Standard {
+					t.Errorf("mcp/local depends on %s; a bridge is to be light, on the standard library alone", d)
+				}
+			}
+		})
+	}
+	for _, a := range slices.SortedFunc(maps.Keys(arrows), func(a, b [2]string) int { return strings.Compare(a[0]+">"+a[1], b[0]+">"+b[1]) }) {
+		if !used[a] {
+			t.Errorf("%q imports %q no more: take the arrow out", a[0], a[1])
+		}
+	}
+}

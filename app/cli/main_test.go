@@ -1,0 +1,159 @@
+package cli_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite"
+
+	"steward/app/cli"
+)
+
+// bin is the folder of the programs under test; see program.
+var bin string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve" { // a command of these tests has started a service: it is this binary then
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	}
+	os.Exit(func() int {
+		var err error
+		if bin, err = os.MkdirTemp("", "steward-bin"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(bin)                      //nolint:errcheck // the system cleans up too
+		if err := os.Chmod(bin, 0o755); err != nil { // for the children of other users
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// Versions of the programs the tests run.
+const (
+	thisVersion  = "1.0.0"
+	newerVersion = "1.1.0"
+)
+
+var builds sync.Map // version → func() (string, error)
+
+// program builds Steward once for each version and returns the folder that
+// holds `steward`. It is built without the race detector, with which SQLite is
+// 29 times slower.
+func program(t testing.TB, version string) string {
+	t.Helper()
+	build, _ := builds.LoadOrStore(version, sync.OnceValues(func() (string, error) {
+		dir := filepath.Join(bin, version)
+		name := filepath.Join(dir, "steward")
+		if runtime.GOOS == "windows" {
+			name += ".exe"
+		}
+		cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X steward/app/cli.version="+version, "-o", name, "steward")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go build: %w\n%s", err, out)
+		}
+		return dir, os.Chmod(dir, 0o755)
+	}))
+	dir, err := build.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestScripts(t *testing.T) {
+	dir := program(t, thisVersion)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			run := filepath.Join(e.WorkDir, "r")
+			if err := os.Mkdir(run, 0o700); err != nil {
+				return err
+			}
+			home := filepath.Join(e.WorkDir, "home")
+			e.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("LOCALAPPDATA", e.WorkDir)
+			e.Setenv("XDG_RUNTIME_DIR", run)
+			e.Setenv("STEWARD_HOME", home)
+			e.Setenv("ESCAPE", "\x1b[2J")
+			e.Defer(func() { stopAll(t, e.WorkDir, home, run) })
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitCode,
+			"damage":   func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(damage(args[0])) },
+			"newer":    func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(newer(args[0])) },
+			"foreign":  func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(foreign(args[0])) },
+			"later":    later,
+		},
+	})
+}
+
+// stopAll ends the service a script has left behind.
+func stopAll(t *testing.T, work, home, run string) {
+	cmd := exec.Command(filepath.Join(program(t, thisVersion), "steward"), "stop")
+	cmd.Env = []string{"HOME=" + work, "LOCALAPPDATA=" + work, "XDG_RUNTIME_DIR=" + run, "STEWARD_HOME=" + home, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("stop: %v\n%s", err, out)
+	}
+}
+
+// exitCode runs a command that must end with that code: exitcode N COMMAND ….
+func exitCode(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d; want %d", code, want)
+	}
+}
+
+// later waits until config.json is looked at again.
+func later(*testscript.TestScript, bool, []string) { <-time.After(1100 * time.Millisecond) }
+
+// damage changes the outcome of an event behind the triggers' back.
+func damage(path string) error {
+	return onFile(path, `DROP TRIGGER events_update`, `UPDATE events SET outcome = 'forged' WHERE id = 1`)
+}
+
+// newer makes the file one of a Steward to come.
+func newer(path string) error { return onFile(path, `PRAGMA user_version = 99`) }
+
+// foreign makes a database of another program.
+func foreign(path string) error { return onFile(path, `CREATE TABLE events(id INTEGER, text TEXT)`) }
+
+func onFile(path string, statements ...string) (err error) {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	for _, s := range append(statements, `PRAGMA wal_checkpoint(TRUNCATE)`) {
+		if _, err := db.ExecContext(context.Background(), s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"steward/ledger"
+	"steward/mcp/local"
+	"steward/mcp/ops"
+)
+
+const (
+	pollFast = 10 * time.Millisecond  // while the lock is about to be free
+	pollSlow = 100 * time.Millisecond // while another process serves
+	autoWait = time.Second            // how long an Auto service tries
+	takeOver = 10 * time.Second       // how long an owner that yields may need
+	askAgain = 500 * time.Millisecond // after an owner was busy
+)
+
+// lockText is what the lock file says of its holder, for people.
+func lockText(o Options, since time.Time) string {
+	return fmt.Sprintf("pid %d, %s, version %s, since %s, socket %s", os.Getpid(), o.Role, o.Version, ledger.At(since), o.Paths.Socket)
+}
+
+// HolderPID reads the process id out of a lock's text, 0 if there is none.
+func HolderPID(text string) int {
+	rest, ok := strings.CutPrefix(text, "pid ")
+	if !ok {
+		return 0
+	}
+	digits, _, _ := strings.Cut(rest, ",")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// acquire gets the lock, asking the owner to yield when that may help. It
+// returns neither lock nor error when an Auto service is not needed, and a
+// reason beside the lock when the ledger cannot be written anyway.
+func (s *service) acquire(ctx context.Context) (lock *ledger.FileLock, unusable, err error) {
+	unusable = s.Paths.Make()
+	start := time.Now()
+	w := waiter{service: s}
+	for {
+		if unusable == nil {
+			lock, err = ledger.Lock(s.Paths.Ledger, s.text)
+		} else {
+			lock, err = s.lockSocket()
+		}
+		switch {
+		case err == nil:
+			return lock, unusable, nil
+		case errors.Is(err, ledger.ErrReadOnly) && unusable == nil:
+			unusable = err
+			continue
+		case !errors.Is(err, ledger.ErrLocked):
+			return nil, nil, Explain(err, s.Paths)
+		}
+		var pause time.Duration
+		if s.Role == Auto {
+			if pause = w.auto(ctx, time.Since(start)); pause == 0 {
+				return nil, nil, nil
+			}
+		} else {
+			pause = w.insist(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// lockSocket is the lock of a service whose ledger folder cannot be written:
+// nobody can own that ledger, but somebody should say so on its socket. It
+// guards the socket's path alone.
+func (s *service) lockSocket() (*ledger.FileLock, error) {
+	if dir := filepath.Dir(s.Paths.Socket); runtime.GOOS != "windows" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		return ledger.Lock(s.Paths.Socket, s.text)
+	}
+	return ledger.Lock(filepath.Join(os.TempDir(), filepath.Base(s.Paths.Socket)), s.text)
+}
+
+// waiter is a service that found the lock taken.
+type waiter struct {
+	*service
+	holder  string    // the lock's text when the owner was last asked
+	asked   time.Time // when that was
+	reached bool      // the owner has answered
+	reply   string    // why it stays; "" if it yields
+	until   time.Time // it has yielded: the lock will be free before
+	said    string    // the holder that was last reported
+}
+
+// auto decides how long an Auto service goes on trying: until another service
+// answers, a second at most. It takes the place only of an older Auto.
+func (w *waiter) auto(ctx context.Context, tried time.Duration) (pause time.Duration) {
+	if time.Now().Before(w.until) {
+		return pollFast
+	}
+	ctx, cancel := context.WithTimeout(ctx, local.HelloTimeout)
+	defer cancel()
+	info, err := local.AskInfo(ctx, w.Paths.Socket)
+	switch {
+	case err == nil && info.Role == string(Auto) && compareVersions(w.Version, info.Version) > 0 && !w.reached:
+		if w.ask(ctx, ""); w.reply == "" && w.reached {
+			return pollFast
+		}
+		return 0
+	case err == nil:
+		return 0
+	case tried >= autoWait:
+		holder, _, _ := ledger.Holder(w.Paths.Ledger) // for the log alone
+		w.Logger.Warn("another process holds the ledger but does not answer on the socket", "holder", holder, "socket", w.Paths.Socket)
+		return 0
+	}
+	return pollFast
+}
+
+// insist asks each owner to yield, and says who holds the lock when it stays.
+func (w *waiter) insist(ctx context.Context) (pause time.Duration) {
+	now := time.Now()
+	holder, held, err := ledger.Holder(w.Paths.Ledger)
+	switch {
+	case err == nil && !held:
+		return time.Millisecond
+	case holder == w.holder && now.Before(w.until):
+		return pollFast
+	case holder != w.holder, !w.reached, w.reply == keptBusy && now.Sub(w.asked) >= askAgain:
+		if w.ask(ctx, holder); w.reached && w.reply == "" {
+			return pollFast
+		}
+	}
+	starting := !w.reached && now.Sub(w.since) <= autoWait // it has the lock but does not listen yet
+	if w.said != holder && !starting {
+		w.said = holder
+		w.Logger.Info("another process holds the ledger; waiting for it to leave", "holder", holder, "answer", w.reply)
+		w.become(Waiting, holder)
+	}
+	if starting {
+		return pollFast
+	}
+	return pollSlow
+}
+
+// ask asks the owner, which is known by what its lock says, to yield.
+func (w *waiter) ask(ctx context.Context, holder string) {
+	ctx, cancel := context.WithTimeout(ctx, local.HelloTimeout)
+	defer cancel()
+	granted, kept, err := local.AskYield(ctx, w.Paths.Socket, local.Yield{Role: string(w.Role), Version: w.Version, Schema: ledger.SchemaVersion})
+	w.holder, w.asked, w.reached, w.reply = holder, time.Now(), err == nil, kept
+	if granted {
+		w.until = w.asked.Add(takeOver)
+	}
+}
+
+// Explain turns what the ledger says into what a person can do about it.
+func Explain(err error, p Paths) *ops.Error {
+	var e *ops.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	say := func(code ops.Code, message, hint string) *ops.Error {
+		return &ops.Error{Code: code, Message: message, Hint: hint, Err: err}
+	}
+	switch {
+	case errors.Is(err, ledger.ErrNewer):
+		return say(ops.Version, fmt.Sprintf("the ledger %s was made by a newer Steward: %v", p.Ledger, err), "update Steward, or set STEWARD_HOME to another folder to begin a new ledger there")
+	case errors.Is(err, ledger.ErrForeign):
+		return say(ops.Unavailable, fmt.Sprintf("%s is not a Steward ledger, so it was not touched", p.Ledger), "set STEWARD_DB to another file, or unset it")
+	case errors.Is(err, ledger.ErrCorrupt):
+		return say(ops.Corrupt, fmt.Sprintf("the ledger %s is damaged: %v", p.Ledger, err), "`steward verify` names the first broken row; put back a copy from "+p.Backups+", or move ledger.db, ledger.db-wal and ledger.db-shm away to begin anew")
+	case errors.Is(err, ledger.ErrFull):
+		return say(ops.Unavailable, fmt.Sprintf("the disk of %s is full", p.Ledger), "free some space; what was said meanwhile is kept and entered then")
+	case errors.Is(err, ledger.ErrReadOnly):
+		return say(ops.Unavailable, fmt.Sprintf("the ledger %s cannot be written: its folder or file is read-only for this user", p.Ledger), "give your user write access to it, or set STEWARD_HOME to another folder")
+	}
+	return say(ops.Unavailable, fmt.Sprintf("the ledger %s cannot be opened: %v", p.Ledger, err), "see "+p.Log)
+}

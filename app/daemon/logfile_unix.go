@@ -1,0 +1,11 @@
+//go:build unix
+
+package daemon
+
+import "os"
+
+// openAppend opens a log file. The system appends each write in one piece,
+// whoever else writes.
+func openAppend(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+}

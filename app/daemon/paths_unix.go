@@ -1,0 +1,84 @@
+//go:build unix
+
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"steward/mcp/ops"
+)
+
+// longestSocket is how many bytes the path of a socket may have. Systems take a
+// few more, Linux 107 and macOS 103; what works on one should work on the other.
+const longestSocket = 100
+
+// socketAddress is STEWARD_SOCKET, else a name derived from the ledger's real
+// path, in the first folder whose path is short enough: the session's runtime
+// folder, the ledger's own folder if it is private, a private folder of this
+// user in the system's folder for such things.
+func socketAddress(env Env, p Paths) (string, error) {
+	if v, name := env.First("STEWARD_SOCKET"); v != "" {
+		if !filepath.IsAbs(v) {
+			return "", notAbsolute(name, v)
+		}
+		if len(v) > longestSocket {
+			return "", &ops.Error{Code: ops.Invalid, Field: name, Message: fmt.Sprintf("%s: at most %d bytes; got %d", name, longestSocket, len(v)),
+				Hint: "the system allows no longer path for a socket: choose a shorter one"}
+		}
+		return filepath.Clean(v), nil
+	}
+	file := p.Key[:8] + ".sock"
+	if isDefault(env, p.Ledger) {
+		file = "steward.sock"
+	}
+	for _, dir := range socketFolders(env, p) {
+		if path := filepath.Join(dir, file); len(path) <= longestSocket {
+			return path, nil
+		}
+	}
+	return "", &ops.Error{Code: ops.Unavailable, Message: "no folder for the socket has a short enough path", Hint: "set STEWARD_SOCKET to a path of at most " + strconv.Itoa(longestSocket) + " bytes"}
+}
+
+func socketFolders(env Env, p Paths) []string {
+	var dirs []string
+	if run := env["XDG_RUNTIME_DIR"]; filepath.IsAbs(run) && owned(run, 0o022) {
+		dirs = append(dirs, filepath.Join(run, "steward"))
+	}
+	dir := filepath.Dir(p.Ledger)
+	if _, err := os.Lstat(dir); owned(dir, 0o077) || (errors.Is(err, fs.ErrNotExist) && sameFolder(dir, p.Home)) {
+		dirs = append(dirs, dir) // a state folder that is not there yet will be made private
+	}
+	return append(dirs, filepath.Join("/tmp", "steward-"+strconv.Itoa(os.Geteuid())))
+}
+
+// sameFolder compares a real path with a path that may run over links, when
+// neither has to exist.
+func sameFolder(real, path string) bool {
+	for p, rest := path, ""; ; {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			return filepath.Join(r, rest) == real
+		}
+		parent := filepath.Dir(p)
+		if parent == p {
+			return false
+		}
+		p, rest = parent, filepath.Join(filepath.Base(p), rest)
+	}
+}
+
+// owned tells whether path is a folder, not a link, of this user, with none of
+// the mode bits in deny.
+func owned(path string, deny fs.FileMode) bool {
+	fi, err := os.Lstat(path)
+	if err != nil || !fi.IsDir() || fi.Mode().Perm()&deny != 0 {
+		return false
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
