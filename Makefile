@@ -21,7 +21,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # How long each fuzzer runs in `make test`.
 FUZZTIME ?= 5s
 
-.PHONY: help build run test unit fuzz bench bench-large generate lint fmt clean need-go need-cc FORCE
+.PHONY: help build run test test-clients unit fuzz bench bench-large generate lint fmt clean need-go need-cc FORCE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,11 @@ unit: need-cc # every test with the race detector
 # A fuzzer that finds something writes it under testdata/fuzz of its package.
 fuzz: need-go # every fuzzer for FUZZTIME
 	@build/fuzz.sh '$(GO)' '$(FUZZTIME)'
+
+test-clients: build need-go ## real MCP clients against the built program; installs them outside the repository
+	@clients=$$(.ci/clients-install) && \
+	STEWARD_CLIENTS=$$clients STEWARD_CLIENTS_PROGRAM=$(CURDIR)/$(steward) \
+		$(GO) test -count=1 -v -timeout 20m ./app/clients/
 
 bench: build need-go ## ratios against peers and limits, about ten minutes
 	@build/need.sh 'the Python peer of the benchmarks' python3 python3

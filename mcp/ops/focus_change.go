@@ -6,7 +6,7 @@ type focusChangeArgs struct {
 	Workspace  string `json:"workspace" arg:"line,max=128" doc:"Where attention went; default is this connection's"`
 	Object     string `json:"object_id" arg:"line,max=128" doc:"What is looked at now"`
 	ObjectType string `json:"object_type" arg:"line,max=64" doc:"What kind of thing it is: file, task, page"`
-	Actor      string `json:"actor" arg:"line,max=128,default=user" doc:"Whose attention"`
+	Actor      string `json:"actor" arg:"line,max=128,default=user" doc:"Whose attention; default user"`
 }
 
 func focusChange() Op {

@@ -19,9 +19,9 @@ type attachmentArgs struct {
 
 type handoffCreateArgs struct {
 	Target      string           `json:"target" arg:"required,line,max=64" doc:"Who it is for: studio, dj or library unless configured otherwise"`
-	Instruction string           `json:"instruction" arg:"required,max=4000" doc:"What to do, complete in itself"`
+	Instruction string           `json:"instruction" arg:"required,max=4000" doc:"What to do, complete in itself; at most 4000 characters"`
 	Key         string           `json:"idempotency_key" arg:"required,line,max=128" doc:"One key per piece of work; repeat it when you retry"`
-	Attachments []attachmentArgs `json:"attachments" arg:"max=20" doc:"Files by path; Steward never reads them"`
+	Attachments []attachmentArgs `json:"attachments" arg:"max=20" doc:"At most 20 files by path; Steward never reads them"`
 	Source      string           `json:"source_session_id" arg:"line,max=128" doc:"Your session id"`
 	Context     Object           `json:"context" arg:"bytes=8192,levels=16" doc:"What the worker needs to know; at most 8192 bytes, 16 levels"`
 }

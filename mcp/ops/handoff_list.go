@@ -8,7 +8,7 @@ import (
 type handoffListArgs struct {
 	Status string `json:"status" arg:"enum=pending|claimed|running|done|failed|cancelled"`
 	Target string `json:"target" arg:"line,max=64"`
-	Limit  int    `json:"limit" arg:"min=1,max=50,default=10"`
+	Limit  int    `json:"limit" arg:"min=1,max=50,default=10" doc:"1 to 50; default 10"`
 }
 
 // HandoffList is a list of handoffs without their contents.

@@ -8,7 +8,7 @@ const maxEventsJSON = 2 << 20
 
 type recentEventsArgs struct {
 	Since *int64 `json:"since_id" arg:"min=0" doc:"Events after this id, oldest first; 0 is from the beginning. Absent: the newest"`
-	Limit int    `json:"limit" arg:"min=1,max=200,default=20"`
+	Limit int    `json:"limit" arg:"min=1,max=200,default=20" doc:"1 to 200; default 20"`
 }
 
 // Events is a stretch of the ledger.

@@ -10,7 +10,7 @@ type reportDoneArgs struct {
 	Actor      string  `json:"actor" arg:"required,line,max=128" doc:"Who did it; use the same name every time"`
 	Type       string  `json:"type" arg:"line,max=64,default=done" doc:"done, failed, resolved, progress, note, or a word of your own"`
 	Object     string  `json:"object_id" arg:"line,max=128" doc:"What it is about: a ticket, branch or task"`
-	Outcome    string  `json:"outcome" arg:"line,max=512" doc:"One line: what came of it"`
+	Outcome    string  `json:"outcome" arg:"line,max=512" doc:"One line of at most 512 characters: what came of it"`
 	File       string  `json:"file" arg:"line,max=4096" doc:"Path of the file that matters most"`
 	Metrics    Ordered `json:"metrics" arg:"max=256" doc:"Numbers; the first three keys are kept"`
 	Injectable *bool   `json:"injectable" doc:"Whether others' reports show it; default false for progress, heartbeat, note, else true"`

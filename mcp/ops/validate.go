@@ -62,6 +62,15 @@ func (w *walker) object(s *Schema, v reflect.Value, depth int) error {
 				return err
 			}
 			n := s.find(key)
+			if n < 0 && depth == 1 && key.is(clientsOwn) && w.flag() {
+				if w.take(',') {
+					continue
+				}
+				if w.take('}') {
+					break
+				}
+				return w.broken("',' or '}'")
+			}
 			if n < 0 {
 				return &ledger.FieldError{Field: ledger.Clip(key.String(), 64), Rule: "no such field; known are " + s.names()}
 			}
@@ -93,6 +102,26 @@ func (w *walker) object(s *Schema, v reflect.Value, depth int) error {
 		}
 	}
 	return s.finish(v, seen)
+}
+
+// clientsOwn is a field that Gemini CLI (0.61.0) adds to every tool it shows its
+// model and sends on to the server. It speaks to the client's own scheduler, so
+// as a truth value it is passed over; refused, each such call would cost the
+// model a second one. Every other unknown field is refused.
+const clientsOwn = "wait_for_previous"
+
+// flag reads a colon and true or false; otherwise it reads nothing.
+func (w *walker) flag() bool {
+	at := w.i
+	if w.take(':') {
+		if c := w.peek(); c == 't' || c == 'f' {
+			if word, err := w.word(); err == nil && (word == "true" || word == "false") {
+				return true
+			}
+		}
+	}
+	w.i = at
+	return false
 }
 
 // find returns the place of key among the properties, -1 for none.
