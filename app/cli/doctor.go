@@ -152,7 +152,7 @@ func (d *diagnosis) service(p daemon.Paths, holder string, held bool) {
 	case held:
 		hint := endByHand(holder)
 		if _, at, ok := strings.Cut(holder, "socket "); ok && at != p.Socket {
-			hint = "the service listens on " + at + ": it was started with another STEWARD_SOCKET or XDG_RUNTIME_DIR than is set here"
+			hint = "the service listens on " + at + ": it was started with another STEWARD_SOCKET than is set here"
 		}
 		d.add(check{Name: "socket", Detail: fmt.Sprintf("%s does not answer, though the ledger is held", p.Socket), Hint: hint, Code: ops.Unavailable})
 	default:

@@ -19,9 +19,11 @@ import (
 const longestSocket = 100
 
 // socketAddress is STEWARD_SOCKET, else a name derived from the ledger's real
-// path, in the first folder whose path is short enough: the session's runtime
-// folder, the ledger's own folder if it is private, a private folder of this
-// user in the system's folder for such things.
+// path, in the first folder whose path is short enough: the ledger's own folder
+// if it is private, else a private folder of this user in /tmp. Neither depends
+// on the environment: Codex and every client on the TypeScript SDK start their
+// servers with a few variables of their own choice, among them neither
+// XDG_RUNTIME_DIR nor TMPDIR, and all of them must meet at one socket.
 func socketAddress(env Env, p Paths) (string, error) {
 	if v, name := env.First("STEWARD_SOCKET"); v != "" {
 		if !filepath.IsAbs(v) {
@@ -37,7 +39,7 @@ func socketAddress(env Env, p Paths) (string, error) {
 	if isDefault(env, p.Ledger) {
 		file = "steward.sock"
 	}
-	for _, dir := range socketFolders(env, p) {
+	for _, dir := range socketFolders(p) {
 		if path := filepath.Join(dir, file); len(path) <= longestSocket {
 			return path, nil
 		}
@@ -45,11 +47,8 @@ func socketAddress(env Env, p Paths) (string, error) {
 	return "", &ops.Error{Code: ops.Unavailable, Message: "no folder for the socket has a short enough path", Hint: "set STEWARD_SOCKET to a path of at most " + strconv.Itoa(longestSocket) + " bytes"}
 }
 
-func socketFolders(env Env, p Paths) []string {
+func socketFolders(p Paths) []string {
 	var dirs []string
-	if run := env["XDG_RUNTIME_DIR"]; filepath.IsAbs(run) && owned(run, 0o022) {
-		dirs = append(dirs, filepath.Join(run, "steward"))
-	}
 	dir := filepath.Dir(p.Ledger)
 	if _, err := os.Lstat(dir); owned(dir, 0o077) || (errors.Is(err, fs.ErrNotExist) && sameFolder(dir, p.Home)) {
 		dirs = append(dirs, dir) // a state folder that is not there yet will be made private
