@@ -30,6 +30,8 @@ var arrows = map[[2]string]string{
 	{"mcp", "mcp/local"}: "both ends of a connection share the hello line and the list of tools",
 	{"mcp", "ledger"}:    "callers and stamps are the ledger's",
 
+	{"mcp/conformance", "mcp"}: "the fixture is served by the product's own transport",
+
 	{"app/daemon", "ledger"}:    "the service opens the ledger and holds its lock",
 	{"app/daemon", "mcp"}:       "the service listens",
 	{"app/daemon", "mcp/ops"}:   "the service makes the operations and gives them the machine",
@@ -46,10 +48,11 @@ var arrows = map[[2]string]string{
 
 // others are the modules a package may import besides the standard library.
 var others = map[string][]string{
-	"ledger":     {"modernc.org/sqlite"},
-	"handoff":    {"github.com/oklog/ulid/v2"},
-	"mcp":        {"github.com/mark3labs/mcp-go", "github.com/Microsoft/go-winio", "golang.org/x/sys"},
-	"app/daemon": {"golang.org/x/sys"},
+	"ledger":          {"modernc.org/sqlite"},
+	"handoff":         {"github.com/oklog/ulid/v2"},
+	"mcp":             {"github.com/mark3labs/mcp-go", "github.com/Microsoft/go-winio", "golang.org/x/sys"},
+	"mcp/conformance": {"github.com/mark3labs/mcp-go"},
+	"app/daemon":      {"golang.org/x/sys"},
 }
 
 type pkg struct {

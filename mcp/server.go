@@ -1,6 +1,7 @@
 // Package mcp serves Steward's operations to MCP clients: the protocol
-// (server.go, the one file that knows the library's tool types) and its
-// transport over a local socket or named pipe (socket*.go, listen_*.go).
+// (server.go, the one file that knows the library's tool types), its transport
+// over a local socket or named pipe (socket*.go, listen_*.go), and its door for
+// HTTP behind a guard (http*.go).
 //
 // Both protocol eras are served on one connection, request by request: the one
 // that begins with initialize (2024-11-05 to 2025-11-25), and the stateless one
@@ -94,8 +95,9 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// handle is the library's way to an operation. Over the socket calls take the
-// short way, callTool; only one whose version the library must judge comes here.
+// handle is the library's way to an operation: of every call over HTTP. Over the
+// socket calls take the short way, callTool; only one whose version the library
+// must judge comes here.
 func (s *Server) handle(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	x, ok := ctx.Value(exchangeKey{}).(*exchange)
 	if !ok {
