@@ -103,8 +103,10 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run a child as another user")
 	}
+	// Named, because the place of an unnamed one follows the modes changed below.
+	socket := filepath.Join(h.dir, "run", "s.sock")
+	h.env = append(h.env, "STEWARD_SOCKET="+socket)
 	h.serve(thisVersion)
-	socket := h.paths().Socket
 	other := newHouse(t, "STEWARD_SOCKET="+socket)
 	other.giveToNobody()
 	// The folder keeps the other user out.

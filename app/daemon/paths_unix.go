@@ -19,9 +19,10 @@ import (
 const longestSocket = 100
 
 // socketAddress is STEWARD_SOCKET, else a name derived from the ledger's real
-// path, in the first folder whose path is short enough: the ledger's own folder
-// if it is private, else a private folder of this user in /tmp. Neither depends
-// on the environment: Codex and every client on the TypeScript SDK start their
+// path, in the first folder whose path is short enough: run in the state folder,
+// for a ledger elsewhere its own folder if that is private, else a private folder
+// of this user in /tmp. None depends on the environment, nor on the mode of the
+// state folder, which the user may mend while the service runs: Codex and every client on the TypeScript SDK start their
 // servers with a few variables of their own choice, among them neither
 // XDG_RUNTIME_DIR nor TMPDIR, and all of them must meet at one socket.
 func socketAddress(env Env, p Paths) (string, error) {
@@ -50,11 +51,32 @@ func socketAddress(env Env, p Paths) (string, error) {
 func socketFolders(p Paths) []string {
 	var dirs []string
 	dir := filepath.Dir(p.Ledger)
-	if _, err := os.Lstat(dir); owned(dir, 0o077) || (errors.Is(err, fs.ErrNotExist) && sameFolder(dir, p.Home)) {
-		dirs = append(dirs, dir) // a state folder that is not there yet will be made private
+	if sameFolder(dir, p.Home) {
+		run := filepath.Join(dir, "run")
+		_, err := os.Lstat(run)
+		if owned(run, 0o077) || errors.Is(err, fs.ErrNotExist) && canMake(run) {
+			dirs = append(dirs, run)
+		}
+	} else if owned(dir, 0o077) && writable(dir) {
+		dirs = append(dirs, dir)
 	}
 	return append(dirs, filepath.Join("/tmp", "steward-"+strconv.Itoa(os.Geteuid())))
 }
+
+// canMake tells whether the nearest folder above path that exists takes a new
+// one.
+func canMake(path string) bool {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return writable(dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func writable(dir string) bool { return syscall.Access(dir, 2) == nil }
 
 // sameFolder compares a real path with a path that may run over links, when
 // neither has to exist.

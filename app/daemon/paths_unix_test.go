@@ -33,8 +33,10 @@ func TestSocketPlace(t *testing.T) {
 		env  Env
 		want string // folder
 	}{
-		{"beside the ledger", Env{"STEWARD_HOME": home}, home},
-		{"whatever else a client leaves in the environment", Env{"STEWARD_HOME": home, "XDG_RUNTIME_DIR": run, "TMPDIR": run}, home},
+		{"in the state folder", Env{"STEWARD_HOME": home}, filepath.Join(home, "run")},
+		{"whatever else a client leaves in the environment", Env{"STEWARD_HOME": home, "XDG_RUNTIME_DIR": run, "TMPDIR": run}, filepath.Join(home, "run")},
+		{"a state folder others can enter", Env{"STEWARD_HOME": open}, filepath.Join(open, "run")},
+		{"a ledger in a private folder", Env{"STEWARD_HOME": home, "STEWARD_DB": filepath.Join(run, "ledger.db")}, run},
 		{"a ledger in a folder others can read", Env{"STEWARD_HOME": home, "STEWARD_DB": filepath.Join(open, "ledger.db")}, own},
 		{"a long state folder", Env{"STEWARD_HOME": long}, own},
 	} {
@@ -54,7 +56,7 @@ func TestSocketPlace(t *testing.T) {
 	t.Run("the default ledger", func(t *testing.T) {
 		user := filepath.Join(dir, "user")
 		p := find(t, Env{"HOME": user, "XDG_RUNTIME_DIR": run})
-		if want := filepath.Join(filepath.Dir(p.Ledger), "steward.sock"); p.Socket != want {
+		if want := filepath.Join(filepath.Dir(p.Ledger), "run", "steward.sock"); p.Socket != want {
 			t.Errorf("socket %s; want %s", p.Socket, want)
 		}
 	})

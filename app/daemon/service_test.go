@@ -615,6 +615,9 @@ func TestSocketOfAnotherProgram(t *testing.T) {
 	if err := p.Make(); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(filepath.Dir(p.Socket), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	l, err := net.Listen("unix", p.Socket)
 	if err != nil {
 		t.Fatal(err)
@@ -635,6 +638,9 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	}
 	p := place(t)
 	if err := p.Make(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(p.Socket), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: p.Socket, Net: "unix"})
