@@ -15,7 +15,7 @@ import (
 // receipt is an event of 143 bytes payload, as the size budget counts it.
 func receipt(i int) ledger.Event {
 	return ledger.Event{
-		Actor: fmt.Sprintf("agent-%d", i%40), Type: [...]string{"done", "progress", "done", "note"}[i%4], Object: fmt.Sprintf("task-%d", i%500), Workspace: fmt.Sprintf("workspace-%d", i%12),
+		Actor: fmt.Sprintf("agent-%d", i%64), Type: [...]string{"done", "progress", "done", "note"}[i%4], Object: fmt.Sprintf("task-%d", i%500), Workspace: fmt.Sprintf("workspace-%d", i%12),
 		Outcome: fmt.Sprintf("step %06d finished, all checks pass and files are written", i), File: fmt.Sprintf("src/pkg%02d/file%03d.go", i%20, i%300),
 		Metrics: ledger.Metrics{{Key: "tests", Value: "48"}, {Key: "seconds", Value: "1.25"}}, Injectable: i%8 == 0,
 	}

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -196,45 +195,84 @@ func (t *tail) close() error {
 	return t.conn.close()
 }
 
+// entry is what the index needs of an event.
+type entry struct {
+	id                                int64
+	outcome, file, actor, typ, object string
+}
+
 // index adds the events of from between after and before to k's search table
 // and returns the last id.
 func (k *conn) index(from *conn, after, before int64, limit int) (last int64, err error) {
-	type entry struct {
-		id   int64
-		body string
-	}
-	var entries []entry
-	rows, err := from.query(`SELECT id, coalesce(outcome, ''), coalesce(file, ''), actor, type, coalesce(object, 0) FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`, after, before, limit)
+	entries, err := from.entries(after, before, limit)
 	if err != nil {
 		return 0, err
 	}
+	return k.insert(entries)
+}
+
+func (k *conn) entries(after, before int64, limit int) ([]entry, error) {
+	var out []entry
+	rows, err := k.query(`SELECT id, coalesce(outcome, ''), coalesce(file, ''), actor, type, coalesce(object, 0) FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`, after, before, limit)
+	if err != nil {
+		return nil, err
+	}
 	defer rows.Close()
 	for rows.Next() {
-		var id int64
-		var outcome, file string
+		var e entry
 		var ids [3]int64
-		if err := rows.Scan(&id, &outcome, &file, &ids[0], &ids[1], &ids[2]); err != nil {
-			return 0, err
+		if err := rows.Scan(&e.id, &e.outcome, &e.file, &ids[0], &ids[1], &ids[2]); err != nil {
+			return nil, err
 		}
-		var names [3]string
-		for i := range ids {
-			if names[i], err = from.name(ids[i]); err != nil {
-				return 0, err
+		for i, s := range [...]*string{&e.actor, &e.typ, &e.object} {
+			if *s, err = k.name(ids[i]); err != nil {
+				return nil, err
 			}
 		}
-		entries = append(entries, entry{id, body(outcome, file, names[0], names[1], names[2])})
+		out = append(out, e)
 	}
-	if err := rows.Err(); err != nil {
-		return 0, err
-	}
-	rows.Close()
-	for e := range slices.Values(entries) {
-		if _, err := k.exec(`INSERT INTO search(rowid, body) VALUES(?, ?)`, e.id, e.body); err != nil {
+	return out, rows.Err()
+}
+
+func (k *conn) insert(entries []entry) (last int64, err error) {
+	for _, e := range entries {
+		if _, err := k.exec(`INSERT INTO search(rowid, body) VALUES(?, ?)`, e.id, body(e.outcome, e.file, e.actor, e.typ, e.object)); err != nil {
 			return 0, err
 		}
 		last = e.id
 	}
 	return last, nil
+}
+
+// remember keeps what was just appended, so that the index need not read it
+// back. The bound is met by dropping all: the rows are in the file.
+func (w *writer) remember(entries []entry) {
+	if len(w.recent)+len(entries) > 2*searchLag {
+		w.recent = nil
+		return
+	}
+	if len(w.recent) == 0 || len(entries) == 0 || w.recent[len(w.recent)-1].id+1 == entries[0].id {
+		w.recent = append(w.recent, entries...)
+		return
+	}
+	w.recent = append(w.recent[:0], entries...)
+}
+
+// slice inserts the next events and returns the last id: from memory when they
+// are there, else from the file.
+func (w *writer) slice() (int64, error) {
+	if len(w.recent) > 0 && w.recent[0].id <= w.indexed+1 {
+		next := w.recent[min(int(w.indexed+1-w.recent[0].id), len(w.recent)):]
+		next = next[:min(len(next), searchSlice)]
+		if len(next) > 0 {
+			last, err := w.insert(next)
+			w.recent = w.recent[last+1-w.recent[0].id:]
+			return last, err
+		}
+	}
+	w.names = w.known // between updates every name is committed, so it may be remembered
+	defer func() { w.names = nil }()
+	return w.index(w.conn, w.indexed, w.head.lastID+1, searchSlice)
 }
 
 // catchUp indexes one slice in its own commit and returns how far the index is
@@ -251,9 +289,7 @@ func (w *writer) catchUp() (behind int64, err error) {
 	if _, err := w.exec(`BEGIN IMMEDIATE`); err != nil {
 		return 0, err
 	}
-	w.names = w.known // between updates every name is committed, so it may be remembered
-	last, err := w.index(w.conn, w.indexed, w.head.lastID+1, searchSlice)
-	w.names = nil
+	last, err := w.slice()
 	if err == nil {
 		_, err = w.exec(`UPDATE followers SET through_id = ? WHERE name = 'search'`, last)
 	}

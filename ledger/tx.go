@@ -21,6 +21,7 @@ func (tx *Tx) Exec(query string, args ...any) (sql.Result, error) {
 	if tx.w == nil {
 		return nil, errors.New("ledger: Tx used after its update")
 	}
+	tx.w.stage.wrote = true
 	return tx.w.exec(query, args...)
 }
 
@@ -38,6 +39,7 @@ func (tx *Tx) Append(e Event) (Event, error) {
 		return Event{}, err
 	}
 	s := &w.stage
+	s.wrote = true
 	e.ID, e.At = s.head.lastID+1, tx.now
 	r := row{id: e.ID, at: int64(e.At), saidAt: int64(e.SaidAt), flags: flags(e.Injectable, e.Source)}
 	r.text = [11]field{fActor: present(e.Actor), fType: present(e.Type), fObject: present(e.Object), fObjectType: present(e.ObjectType),
@@ -77,6 +79,7 @@ func (tx *Tx) Append(e Event) (Event, error) {
 		return Event{}, err
 	}
 	s.head.lastID, s.head.hash = e.ID, h
+	s.entries = append(s.entries, entry{e.ID, e.Outcome, e.File, e.Actor, e.Type, e.Object})
 	if e.Injectable {
 		s.head.lastKey = e.ID
 	}

@@ -163,6 +163,8 @@ type writer struct {
 
 	indexed int64            // how far the search index has come
 	known   map[int64]string // committed names, for the index
+	recent  []entry          // the newest events, without a gap, for the index
+	careful int              // batches yet to run with savepoints
 	busy    bool             // an update came since the index last had its turn
 	blocked bool             // indexing failed since the last commit
 	buf     []byte
@@ -178,6 +180,9 @@ type stage struct {
 	names  []string // their ids are known to writer.ids
 	hits   []hit
 	tally  []tallyDelta
+
+	entries []entry // for the search index
+	wrote   bool    // something was written, perhaps in part
 }
 
 type tallyDelta struct {
@@ -217,7 +222,7 @@ func (w *writer) load() error {
 	if err := w.queryRow(`SELECT through_id FROM followers WHERE name = 'search'`).Scan(&w.indexed); err != nil {
 		return classify(err)
 	}
-	w.head, w.nextID = s, next
+	w.head, w.nextID, w.recent = s, next, nil
 	w.ids, w.lanes = map[string]int64{}, map[laneKey]*lane{}
 	w.dirty, w.tally = map[laneKey]bool{}, map[tallyKey]int64{}
 	w.stale = false
@@ -251,15 +256,18 @@ func (w *writer) commit(batch []*update) (kept bool) {
 	if _, err := w.exec(`BEGIN IMMEDIATE`); err != nil {
 		return fail(err)
 	}
-	for _, u := range batch {
-		if err := u.ctx.Err(); err != nil { // gave up before its turn: nothing of it has happened
-			u.err = err
-			continue
+	kept, err := w.runAll(batch)
+	if errors.Is(err, errTorn) { // start over, each update in a savepoint of its own
+		w.careful = carefulFor
+		w.exec(`ROLLBACK`) // may have happened already
+		if err = w.load(); err == nil {
+			if _, err = w.exec(`BEGIN IMMEDIATE`); err == nil {
+				kept, err = w.runAll(batch)
+			}
 		}
-		if err := w.run(u); err != nil {
-			return fail(err)
-		}
-		kept = kept || u.err == nil
+	}
+	if err != nil {
+		return fail(err)
 	}
 	if !kept {
 		if _, err := w.exec(`ROLLBACK`); err != nil {
@@ -276,15 +284,52 @@ func (w *writer) commit(batch []*update) (kept bool) {
 	return true
 }
 
-// run runs one update in a savepoint. Its own error goes into the update; the
-// error returned is the transaction's.
-func (w *writer) run(u *update) error {
-	if _, err := w.exec(`SAVEPOINT u`); err != nil {
-		return err
+// errTorn says that an update failed after it had written, with no savepoint to
+// go back to. Nearly every refusal comes before the first write, and a savepoint
+// for each update costs a tenth of the writer's time, so updates run without
+// until one fails that way; then the batch starts over with savepoints, and the
+// next carefulFor batches have them too.
+var errTorn = errors.New("an update failed after it had written")
+
+const carefulFor = 64
+
+// runAll runs the updates of a batch inside the open transaction.
+func (w *writer) runAll(batch []*update) (kept bool, err error) {
+	savepoint := w.careful > 0
+	if savepoint {
+		w.careful--
 	}
-	w.stage = stage{head: w.head, nextID: w.nextID, names: w.stage.names[:0], hits: w.stage.hits[:0], tally: w.stage.tally[:0]}
+	for _, u := range batch {
+		if err := u.ctx.Err(); err != nil { // gave up before its turn: nothing of it has happened
+			u.reply, u.err = nil, err
+			continue
+		}
+		if err := w.run(u, savepoint); err != nil {
+			return false, err
+		}
+		kept = kept || u.err == nil
+	}
+	return kept, nil
+}
+
+// run runs one update. Its own error goes into the update; the error returned is
+// the transaction's.
+func (w *writer) run(u *update, savepoint bool) error {
+	if savepoint {
+		if _, err := w.exec(`SAVEPOINT u`); err != nil {
+			return err
+		}
+	}
+	w.stage = stage{head: w.head, nextID: w.nextID, names: w.stage.names[:0], hits: w.stage.hits[:0], tally: w.stage.tally[:0], entries: w.stage.entries[:0]}
 	u.reply, u.err = w.call(u)
-	if u.err != nil {
+	switch {
+	case u.err != nil && !savepoint:
+		if w.stage.wrote {
+			return errTorn
+		}
+		u.err = classify(u.err)
+		return nil
+	case u.err != nil:
 		for _, n := range w.stage.names {
 			delete(w.ids, n)
 		}
@@ -296,9 +341,10 @@ func (w *writer) run(u *update) error {
 		_, err := w.exec(`RELEASE u`)
 		u.err = classify(u.err)
 		return err
-	}
-	if _, err := w.exec(`RELEASE u`); err != nil {
-		return err
+	case savepoint:
+		if _, err := w.exec(`RELEASE u`); err != nil {
+			return err
+		}
 	}
 	w.head, w.nextID = w.stage.head, w.stage.nextID
 	for _, h := range w.stage.hits {
@@ -312,6 +358,7 @@ func (w *writer) run(u *update) error {
 	for _, d := range w.stage.tally {
 		w.tally[d.key] += d.n
 	}
+	w.remember(w.stage.entries)
 	return nil
 }
 
