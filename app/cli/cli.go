@@ -37,7 +37,8 @@ type session struct {
 var jsonOption = option{name: "json", help: "print one line of JSON, for programs"}
 
 func commands() []*command {
-	return []*command{serveCommand(), mcpCommand(), callCommand(), statusCommand(), emitCommand(), verifyCommand(), doctorCommand(), stopCommand(), versionCommand()}
+	return []*command{serveCommand(), mcpCommand(), callCommand(), statusCommand(), emitCommand(), searchCommand(),
+		exportCommand(), backupCommand(), importCommand(), verifyCommand(), doctorCommand(), stopCommand(), versionCommand()}
 }
 
 // Main runs the command in args, which do not include the program's name, and

@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"steward/app/daemon"
 	"steward/handoff"
 	"steward/ledger"
 	"steward/mcp/ops"
@@ -53,6 +57,20 @@ func TestMisuse(t *testing.T) {
 		{"call handoff_create --attachments /a", 2, "--attachments: each item as JSON; got /a"},
 		{"call report_done -", 2, "arguments: one JSON object"},
 		{"verify", 3, "there is no ledger at"},
+		{"verify none.db", 3, "FILE: there is no "},
+		{"search", 2, "search: too few arguments"},
+		{"search x --limit none", 2, "--limit: a number, 1 or greater; got none"},
+		{"search x --before 0", 2, "--before: a number, 1 or greater; got 0"},
+		{"export", 3, "there is no ledger at"},
+		{"export all", 2, `export: does not take "all"`},
+		{"export --from yesterday", 2, "--from: a time such as"},
+		{"export --from 1h --to 2h", 2, "--from: before --to"},
+		{"export --actor=", 2, "--actor: a name; got an empty one"},
+		{"backup a b", 2, `backup: does not take "b"`},
+		{"import", 2, "import: too few arguments"},
+		{"serve --listen steward.lan:1", 2, "--listen: ADDRESS:PORT"},
+		{"serve --listen :8971", 2, "--listen: ADDRESS:PORT"},
+		{"serve --listen 0.0.0.0:8971", 2, "STEWARD_TOKEN: must be set to listen on 0.0.0.0:8971"},
 	} {
 		code, out, errs := typed(t, strings.Fields(c.line)...)
 		if code != c.code || !strings.Contains(errs, c.says) || out != "" {
@@ -255,6 +273,101 @@ More did not fit: steward call recent_events shows everything.
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestHarmless(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                     "",
+		"plain 下载":             "plain 下载",
+		"=1+1":                 "'=1+1",
+		"+49 30 1":             "'+49 30 1",
+		"-1":                   "'-1",
+		"@SUM(A1)":             "'@SUM(A1)",
+		"  =1":                 "'  =1",
+		"\t=1":                 "␉=1",
+		"＝1":                   "'＝1",
+		"a=1":                  "a=1",
+		"\x1b[2J":              "␛[2J",
+		`{"a":1}`:              `{"a":1}`,
+		"2026-05-04T12:00:00Z": "2026-05-04T12:00:00Z",
+	} {
+		if got := harmless(in); got != want {
+			t.Errorf("harmless(%q) = %q; want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{"", "a", `say "hi", twice`, "=1\r\n", "\xff", "@", "\u202e-"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		r := newRows(w)
+		err := errors.Join(r.header(), r.event(ledger.Event{ID: 1, Actor: s, Type: "done", Outcome: s, File: s}))
+		r.w.Flush()
+		if err := errors.Join(err, w.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		all, err := csv.NewReader(&b).ReadAll()
+		if err != nil || len(all) != 2 || len(all[1]) != len(csvHeader) {
+			t.Fatalf("%q: %d rows, %v", s, len(all), err)
+		}
+		for i, cell := range all[1] {
+			if strings.ContainsAny(cell[:min(1, len(cell))], "=+-@") || strings.ContainsFunc(cell, dangerous) {
+				t.Errorf("%q: column %s is %q", s, csvHeader[i], cell)
+			}
+		}
+		if want := harmless(s); all[1][3] != want {
+			t.Errorf("%q: read back %q; want %q", s, all[1][3], want)
+		}
+	})
+}
+
+func TestMoment(t *testing.T) {
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		v    string
+		end  bool
+		want string
+	}{
+		{"24h", false, "2026-05-03T12:00:00.000Z"},
+		{"24h ago", true, "2026-05-03T12:00:00.000Z"},
+		{"7d", false, "2026-04-27T12:00:00.000Z"},
+		{"2 w ago", false, "2026-04-20T12:00:00.000Z"},
+		{"90min", false, "2026-05-04T10:30:00.000Z"},
+		{"90m", false, "2026-05-04T10:30:00.000Z"},
+		{"30s", false, "2026-05-04T11:59:30.000Z"},
+		{"2026-05-01", false, "2026-05-01T00:00:00.000Z"},
+		{"2026-05-01", true, "2026-05-01T23:59:59.999Z"},
+		{"2026-05-01T10:00:00+02:00", true, "2026-05-01T08:00:00.000Z"},
+		{"2026-05-01t10:00:00.5z", false, "2026-05-01T10:00:00.500Z"},
+	} {
+		if got, err := moment("from", c.v, now, c.end); err != nil || got.String() != c.want {
+			t.Errorf("%q: %s, %v; want %s", c.v, got, err, c.want)
+		}
+	}
+	if got, err := moment("from", " ", now, false); err != nil || got != 0 {
+		t.Errorf("nothing: %d, %v", got, err)
+	}
+	for _, v := range []string{"yesterday", "2026-13-01", "24", "-24h", "1y", "9999999h", "2026-05-04 12:00"} {
+		if _, err := moment("to", v, now, true); ops.CodeOf(err) != ops.Invalid || !strings.Contains(err.Error(), "--to: ") || !strings.HasSuffix(err.Error(), "got "+v) {
+			t.Errorf("%q: %v", v, err)
+		}
+	}
+}
+
+func TestWelcomeShowsNoToken(t *testing.T) {
+	text := welcome(&daemon.Door{URL: "http://127.0.0.1:8971", Owner: "STEWARD_TOKEN", Agent: "/a folder/it's/agent-token", Wide: "0.0.0.0:8971"})
+	for _, want := range []string{"http://127.0.0.1:8971/mcp/NAME", `"Authorization: Bearer $(cat '/a folder/it'\''s/agent-token')"`, "The token in STEWARD_TOKEN opens everything", "Other machines reach it at 0.0.0.0:8971"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(welcome(&daemon.Door{URL: "http://127.0.0.1:8971"}), "Other machines") {
+		t.Error("other machines are named, though none reaches it")
 	}
 }
 

@@ -2,11 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"steward/app/daemon"
@@ -17,19 +13,85 @@ import (
 
 // check is one line of doctor's findings.
 type check struct {
-	Name   string   `json:"name"`
-	OK     bool     `json:"ok"`
-	Detail string   `json:"detail"`
-	Hint   string   `json:"hint,omitempty"`
-	Code   ops.Code `json:"code,omitempty"` // of what is wrong
+	Name    string   `json:"name"`
+	OK      bool     `json:"ok"`
+	Warning bool     `json:"warning,omitempty"` // nothing is broken, but somebody should look
+	Detail  string   `json:"detail"`
+	Hint    string   `json:"hint,omitempty"`
+	Code    ops.Code `json:"code,omitempty"` // of what is wrong
 }
 
+// diagnosis is doctor's whole answer. Programs rely on its keys: they are always
+// there, null when nothing is known.
 type diagnosis struct {
 	OK      bool           `json:"ok"`
 	Build   build          `json:"build"`
+	Paths   *places        `json:"paths"`
+	Lock    *lockState     `json:"lock"`
 	Service *local.Info    `json:"service"` // null: none answers
-	Ledger  *ledger.Report `json:"ledger"`  // null: not checked
+	HTTP    *httpState     `json:"http"`
+	Ledger  *ledger.Report `json:"ledger"` // null: not checked
+	Backups *backupState   `json:"backups"`
+	Import  *importState   `json:"older_import"` // null: none was begun
+	Spool   *spoolState    `json:"spool"`
+	Disk    *diskState     `json:"disk"`
+	Clock   *clockState    `json:"clock"`
 	Checks  []check        `json:"checks"`
+}
+
+type places struct {
+	Home       string `json:"home"`
+	Ledger     string `json:"ledger"`
+	Socket     string `json:"socket"`
+	Spool      string `json:"spool"`
+	Backups    string `json:"backups"`
+	Config     string `json:"config"`
+	Log        string `json:"log"`
+	Token      string `json:"token"`
+	AgentToken string `json:"agent_token"`
+	Older      string `json:"older_ledger,omitempty"`
+}
+
+type lockState struct {
+	Held   bool   `json:"held"`
+	Holder string `json:"holder,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+}
+
+type httpState struct {
+	On       bool   `json:"on"`                 // somebody answers
+	Listen   string `json:"listen,omitempty"`   // where the running service was to serve it
+	Settings string `json:"settings,omitempty"` // where the settings here say
+}
+
+type backupState struct {
+	Daily   bool          `json:"daily"` // wanted
+	Copies  int           `json:"copies"`
+	Others  int           `json:"others"` // made by hand or before a migration
+	Newest  string        `json:"newest,omitempty"`
+	At      ledger.Millis `json:"newest_at,omitempty"`
+	Problem string        `json:"problem,omitempty"`
+}
+
+type importState struct {
+	State   string        `json:"state"` // started, imported, failed, given_up
+	File    string        `json:"file"`
+	At      ledger.Millis `json:"at"`
+	Outcome string        `json:"outcome,omitempty"`
+}
+
+type spoolState struct {
+	Waiting int `json:"waiting"`
+	Bad     int `json:"bad"`
+}
+
+type diskState struct {
+	Free uint64 `json:"free_bytes"`
+}
+
+type clockState struct {
+	Now   ledger.Millis `json:"now"`
+	Ahead int64         `json:"ahead_ms"` // how far the newest time in the ledger lies in the future
 }
 
 func doctorCommand() *command {
@@ -37,9 +99,13 @@ func doctorCommand() *command {
 		name:  "doctor",
 		short: "check this installation",
 		text: `Shows which folders, which ledger and which socket are used, who holds the
-ledger, whether the service answers, and checks the whole ledger. Starts nothing
-and changes nothing. The exit code is that of the first thing that is wrong.`,
-		examples: []string{"steward doctor", "steward doctor --json"},
+ledger, whether the service answers and of which version it is, where HTTP is
+served, and checks the whole ledger, its copies, the spool, the settings, the
+disk and the clock. Starts nothing and changes nothing.
+
+!! marks what is wrong, ! what should be looked at. The exit code is that of the
+first thing that is wrong.`,
+		examples: []string{"steward doctor", "steward doctor --json", "steward doctor --json | jq -r .backups.newest"},
 		run:      func(s *session, _ input) error { return s.doctor() },
 	}
 }
@@ -50,23 +116,10 @@ func (s *session) doctor() error {
 	if err != nil {
 		d.add(wrong("paths", err))
 	} else {
-		s.examine(&d, paths)
+		x := examination{session: s, diagnosis: &d, p: paths, ctx: context.Background()}
+		x.all()
 	}
-	if err := s.print(d, func(b *strings.Builder) {
-		fmt.Fprintln(b, d.Build)
-		rows := [][]string{}
-		for _, c := range d.Checks {
-			mark := "ok"
-			if !c.OK {
-				mark = "!!"
-			}
-			rows = append(rows, []string{mark, c.Name, visible(c.Detail)})
-			if c.Hint != "" {
-				rows = append(rows, []string{"", "", visible(c.Hint)})
-			}
-		}
-		_ = table(b, "  ", rows) // a strings.Builder takes everything
-	}); err != nil {
+	if err := s.print(d, d.text); err != nil {
 		return err
 	}
 	for _, c := range d.Checks {
@@ -75,6 +128,26 @@ func (s *session) doctor() error {
 		}
 	}
 	return nil
+}
+
+// text is the diagnosis for people.
+func (d *diagnosis) text(b *strings.Builder) {
+	fmt.Fprintln(b, d.Build)
+	rows := [][]string{}
+	for _, c := range d.Checks {
+		mark := "ok"
+		switch {
+		case !c.OK:
+			mark = "!!"
+		case c.Warning:
+			mark = "!"
+		}
+		rows = append(rows, []string{mark, c.Name, visible(c.Detail)})
+		if c.Hint != "" {
+			rows = append(rows, []string{"", "", visible(c.Hint)})
+		}
+	}
+	_ = table(b, "  ", rows) // a strings.Builder takes everything
 }
 
 func (d *diagnosis) add(c check) {
@@ -86,116 +159,12 @@ func fine(name, detail string, args ...any) check {
 	return check{Name: name, OK: true, Detail: fmt.Sprintf(detail, args...)}
 }
 
+// look is what is not broken, but should be looked at.
+func look(name, hint, detail string, args ...any) check {
+	return check{Name: name, OK: true, Warning: true, Detail: fmt.Sprintf(detail, args...), Hint: hint}
+}
+
 func wrong(name string, err error) check {
 	e := asError(err)
 	return check{Name: name, Detail: e.Message, Hint: e.Hint, Code: e.Code}
-}
-
-func (s *session) examine(d *diagnosis, p daemon.Paths) {
-	d.add(stateFolder(p))
-	if err := daemon.NewSettings(p.Config, s.env).Problem(); err != nil {
-		d.add(check{Name: "config", Detail: err.Error(), Hint: "the last good settings, or the defaults, are used", Code: ops.Invalid})
-	} else if _, err := os.Stat(p.Config); err != nil {
-		d.add(fine("config", "none at %s: the defaults are used", p.Config))
-	} else {
-		d.add(fine("config", "%s", p.Config))
-	}
-	holder, held, err := ledger.Holder(p.Ledger)
-	switch {
-	case err != nil:
-		d.add(wrong("lock", daemon.Explain(err, p)))
-	case held:
-		d.add(fine("lock", "held by %s", holder))
-	default:
-		d.add(fine("lock", "free: no service runs"))
-	}
-	d.service(p, holder, held)
-	d.ledgerFile(s, p)
-	d.spool(p)
-	d.add(fine("log", "%s", p.Log))
-	if p.Older != "" {
-		d.add(fine("older ledger", "%s: only read, never written", p.Older))
-	}
-}
-
-func stateFolder(p daemon.Paths) check {
-	fi, err := os.Stat(p.Home)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fine("state folder", "%s: not there yet, made at the first start", p.Home)
-	case err != nil:
-		return wrong("state folder", err)
-	case !fi.IsDir():
-		return check{Name: "state folder", Detail: p.Home + " is not a folder", Hint: "move it away, or set STEWARD_HOME", Code: ops.Unavailable}
-	}
-	if open := fi.Mode().Perm() & 0o077; open != 0 && filepath.Separator == '/' {
-		return check{Name: "state folder", Detail: fmt.Sprintf("%s can be entered by others (mode %#o)", p.Home, fi.Mode().Perm()), Hint: "chmod 700 " + p.Home, Code: ops.Forbidden}
-	}
-	return fine("state folder", "%s", p.Home)
-}
-
-// service asks whoever listens on the socket what it is.
-func (d *diagnosis) service(p daemon.Paths, holder string, held bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), local.HelloTimeout)
-	defer cancel()
-	info, err := local.AskInfo(ctx, p.Socket)
-	switch {
-	case err == nil && info.Ledger != p.Key:
-		d.add(check{Name: "socket", Detail: fmt.Sprintf("%s answers for another ledger: %s", p.Socket, info.Path), Hint: "STEWARD_SOCKET and STEWARD_DB must belong together", Code: ops.Unavailable})
-	case err == nil:
-		d.Service = &info
-		c := fine("socket", "%s answers: %s, version %s, %s, %s", p.Socket, info.State, info.Version, info.Role, plural(int64(info.Connections), "connection"))
-		if info.Version != version {
-			c.Hint = "the service is of another version than this program; `steward stop` lets the next call start this one"
-		}
-		d.add(c)
-	case held:
-		hint := endByHand(holder)
-		if _, at, ok := strings.Cut(holder, "socket "); ok && at != p.Socket {
-			hint = "the service listens on " + at + ": it was started with another STEWARD_SOCKET than is set here"
-		}
-		d.add(check{Name: "socket", Detail: fmt.Sprintf("%s does not answer, though the ledger is held", p.Socket), Hint: hint, Code: ops.Unavailable})
-	default:
-		d.add(fine("socket", "%s: nobody listens; the first call starts a service", p.Socket))
-	}
-}
-
-func (d *diagnosis) ledgerFile(s *session, p daemon.Paths) {
-	fi, err := os.Stat(p.Ledger)
-	if errors.Is(err, fs.ErrNotExist) {
-		d.add(fine("ledger", "%s: not there yet, made at the first start", p.Ledger))
-		return
-	}
-	if err != nil {
-		d.add(wrong("ledger", err))
-		return
-	}
-	r, err := ledger.VerifyFile(context.Background(), p.Ledger, s.progress("events"))
-	if err != nil {
-		d.add(wrong("ledger", daemon.Explain(err, p)))
-		return
-	}
-	d.Ledger = &r
-	if !r.OK() {
-		d.add(check{Name: "ledger", Detail: fmt.Sprintf("%s is damaged: %s", p.Ledger, r.Problem), Hint: "stop Steward and put back a copy from " + p.Backups, Code: ops.Corrupt})
-		return
-	}
-	d.add(fine("ledger", "%s: %s in %s bytes, no fault found", p.Ledger, plural(r.Events, "event"), count(fi.Size())))
-}
-
-func (d *diagnosis) spool(p daemon.Paths) {
-	files, err := local.List(p.Spool)
-	if err != nil {
-		d.add(wrong("spool", err))
-		return
-	}
-	bad, err := os.ReadDir(filepath.Join(p.Spool, "bad"))
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		d.add(wrong("spool", err))
-	case len(files) > 0 || len(bad) > 0:
-		d.add(fine("spool", "%s: %s waiting for a service, %d that could not be entered", p.Spool, plural(int64(len(files)), "call"), len(bad)))
-	default:
-		d.add(fine("spool", "empty"))
-	}
 }

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -149,7 +150,7 @@ func TestDiskFullAtTheStart(t *testing.T) {
 }
 
 func TestSpawnedServiceIsDetached(t *testing.T) {
-	h := newHouse(t, "STEWARD_TOKEN=secret", "STEWARD_AGENT_TOKEN=secret", "OTHER_SECRET=secret", "STEWARD_LOG_LEVEL=debug")
+	h := newHouse(t, "STEWARD_TOKEN=secret", "STEWARD_AGENT_TOKEN=secret", "READYROOM_TOKEN=secret", "OTHER_SECRET=secret", "STEWARD_LOG_LEVEL=debug")
 	b := h.bridge()
 	b.mustReport("me", "hello")
 	pid := h.holder()
@@ -174,5 +175,22 @@ func TestSpawnedServiceIsDetached(t *testing.T) {
 	}
 	if cwd != h.paths().Home {
 		t.Errorf("it runs in %s; want the state folder", cwd)
+	}
+}
+
+func TestDoctorSaysThatTheDiskIsNearlyFull(t *testing.T) {
+	h := newHouse(t)
+	h.small(4 << 20)
+	h.ok("emit", "hello", "--actor", "me")
+	if out := h.ok("doctor"); !strings.Contains(out, "!   disk") || !strings.Contains(out, "receipts are refused when it is full") {
+		t.Errorf("doctor:\n%s", out)
+	}
+	var d struct {
+		Disk struct {
+			Free int64 `json:"free_bytes"`
+		} `json:"disk"`
+	}
+	if err := json.Unmarshal([]byte(h.ok("doctor", "--json")), &d); err != nil || d.Disk.Free <= 0 || d.Disk.Free > 4<<20 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

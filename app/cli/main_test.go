@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,10 +97,13 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode,
-			"damage":   func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(damage(args[0])) },
+			"damage":   func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(damage(ts.MkAbs(args[0]))) },
 			"newer":    func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(newer(args[0])) },
 			"foreign":  func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(foreign(args[0])) },
 			"later":    later,
+			"older":    func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(older(ts.MkAbs(args[0]))) },
+			"broken":   func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(broken(ts.MkAbs(args[0]))) },
+			"lines":    lines,
 		},
 	})
 }
@@ -142,6 +146,33 @@ func newer(path string) error { return onFile(path, `PRAGMA user_version = 99`) 
 
 // foreign makes a database of another program.
 func foreign(path string) error { return onFile(path, `CREATE TABLE events(id INTEGER, text TEXT)`) }
+
+// older makes the ledger of an older program: three events and a handoff.
+func older(path string) error {
+	return onFile(path, `CREATE TABLE events(id INTEGER PRIMARY KEY, ts TEXT, actor TEXT, type TEXT, outcome TEXT, mood TEXT)`,
+		`INSERT INTO events VALUES(1, '2025-03-01T10:00:00Z', 'mixer', 'failed', 'too loud', 'bad'), (2, '2025-03-02T10:00:00Z', 'mixer', 'done', '混音完成', 'good'), (3, NULL, NULL, 'done', NULL, NULL)`,
+		`CREATE TABLE handoffs(id TEXT, target TEXT, status TEXT, instruction TEXT, idempotency_key TEXT)`,
+		`INSERT INTO handoffs VALUES('h1', 'studio', 'pending', 'export the stems', 'k1')`)
+}
+
+// broken spoils every page of a database but the first.
+func broken(path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for i := 4096; i < len(b); i++ {
+		b[i] = 0xff
+	}
+	return os.WriteFile(path, b, 0o600)
+}
+
+// lines checks how many lines a file has: lines N FILE.
+func lines(ts *testscript.TestScript, _ bool, args []string) {
+	if got := strconv.Itoa(strings.Count(ts.ReadFile(args[1]), "\n")); got != args[0] {
+		ts.Fatalf("%s has %s lines; want %s", args[1], got, args[0])
+	}
+}
 
 func onFile(path string, statements ...string) (err error) {
 	db, err := sql.Open("sqlite", path)

@@ -6,6 +6,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 
 	"steward/app/daemon"
@@ -14,26 +17,44 @@ import (
 func serveCommand() *command {
 	return &command{
 		name:  "serve",
-		usage: "[--auto]",
+		usage: "[--listen ADDRESS:PORT]",
 		short: "run the service until it is stopped",
 		text: `Runs the service that keeps the ledger, in the foreground. Clients start one by
 themselves, so this is for a system's service manager, or to watch the log.
 
 If another service runs that a client has started, this one takes over from it.
 If a window or an explicit serve runs, this one waits until that one leaves.
-A signal (Ctrl-C, SIGTERM) answers what is running and ends it with exit code 0.`,
-		options:  []option{{name: "auto", help: "as a client starts it: gives way to any other, leaves after 10 minutes alone"}},
-		examples: []string{"steward serve", "STEWARD_LOG_LEVEL=debug steward serve", "steward serve --json 2>service.jsonl"},
+A signal (Ctrl-C, SIGTERM) answers what is running and ends it with exit code 0.
+
+HTTP is off unless --listen, STEWARD_BIND, STEWARD_PORT or the key listen of
+config.json turns it on. It serves MCP at /mcp and /mcp/NAME to those who bring
+the token in the file agent-token of the state folder. Others than this machine
+are let in only when STEWARD_TOKEN is set.`,
+		options: []option{
+			{name: "listen", value: "ADDRESS:PORT", help: "serve HTTP too, there; 127.0.0.1 and 8971 are what is left out"},
+			{name: "auto", help: "as a client starts it: gives way to any other, leaves after 10 minutes alone"},
+		},
+		examples: []string{"steward serve", "steward serve --listen 127.0.0.1:8971", "STEWARD_LOG_LEVEL=debug steward serve", "steward serve --json 2>service.jsonl"},
 		run: func(s *session, in input) error {
+			role, listen := daemon.Serve, ""
 			if in.on("auto") {
-				return s.serve(daemon.Auto)
+				role = daemon.Auto
 			}
-			return s.serve(daemon.Serve)
+			if in.has("listen") {
+				var err error
+				if listen, err = daemon.ListenAddress("--listen", in.get("listen")); err != nil {
+					return err
+				}
+				if err := daemon.MayListen(s.env, listen); err != nil {
+					return err
+				}
+			}
+			return s.serve(role, listen)
 		},
 	}
 }
 
-func (s *session) serve(role daemon.Role) error {
+func (s *session) serve(role daemon.Role, listen string) error {
 	paths, err := daemon.Find(s.env)
 	if err != nil {
 		return err
@@ -50,7 +71,7 @@ func (s *session) serve(role daemon.Role) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	err = daemon.Run(ctx, daemon.Options{
-		Paths: paths, Env: s.env, Role: role, Version: version, Settings: settings, Logger: logger,
+		Paths: paths, Env: s.env, Role: role, Version: version, Settings: settings, Listen: listen, Logger: logger,
 		Notify: func(st daemon.State, on any) {
 			if role == daemon.Auto || s.json {
 				return // the log has it
@@ -60,6 +81,10 @@ func (s *session) serve(role daemon.Role) error {
 				fmt.Fprintf(s.stderr, "steward: waiting, the ledger is held by another process: %s\n", visible(fmt.Sprint(on)))
 			case daemon.Refusing:
 				fmt.Fprintf(s.stderr, "steward: %s\n", visible(fmt.Sprint(on)))
+			case daemon.Serving:
+				if d, ok := on.(*daemon.Door); ok {
+					fmt.Fprint(s.stderr, welcome(d))
+				}
 			}
 		},
 	})
@@ -67,6 +92,35 @@ func (s *session) serve(role daemon.Role) error {
 		logger.Error("the service ends", "error", err)
 	}
 	return err
+}
+
+// welcome tells a person how clients come in over HTTP. The tokens themselves
+// are not shown: what a terminal shows ends up in logs and pictures.
+func welcome(d *daemon.Door) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `steward: HTTP is on at %[1]s
+  Agents use %[1]s/mcp/NAME, NAME being what they work on, with the token in %[2]s:
+    claude mcp add --transport http steward %[1]s/mcp/NAME --header "Authorization: Bearer %[3]s"
+  The token in %[4]s opens everything: keep it for yourself.
+`, d.URL, visible(d.Agent), fromShell(d.Agent), visible(d.Owner))
+	if d.Wide != "" {
+		fmt.Fprintf(&b, `  Other machines reach it at %s. Without TLS everybody on the way can read the
+  tokens: put a proxy before it, and its name into STEWARD_ALLOWED_ORIGINS.
+`, d.Wide)
+	}
+	return b.String()
+}
+
+// fromShell is what a shell puts the token in place of: of a file, or of a
+// variable.
+func fromShell(at string) string {
+	switch {
+	case !filepath.IsAbs(at):
+		return "$" + at
+	case runtime.GOOS == "windows":
+		return "$(Get-Content '" + visible(at) + "')"
+	}
+	return "$(cat '" + strings.ReplaceAll(visible(at), "'", `'\''`) + "')"
 }
 
 // endSignals are the signals that drain and end a service. A hang-up that

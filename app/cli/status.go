@@ -74,7 +74,7 @@ func situation(b *strings.Builder, r *ops.Report, now ledger.Millis) {
 	if r.KeyEventsMore {
 		title = "Newest key events"
 	}
-	part(b, title, len(r.KeyEvents), int64(len(r.KeyEvents)), eventRows(r, now))
+	part(b, title, len(r.KeyEvents), int64(len(r.KeyEvents)), eventRows(r.KeyEvents, now))
 	if r.Cut {
 		fmt.Fprint(b, "\nMore did not fit: steward call recent_events shows everything.\n")
 	}
@@ -111,8 +111,8 @@ func moverRows(r *ops.Report, now ledger.Millis) (rows [][]string) {
 	return rows
 }
 
-func eventRows(r *ops.Report, now ledger.Millis) (rows [][]string) {
-	for _, e := range r.KeyEvents {
+func eventRows(events []ledger.Event, now ledger.Millis) (rows [][]string) {
+	for _, e := range events {
 		rows = append(rows, []string{"#" + strconv.FormatInt(e.ID, 10), age(e.At, now), who(e.Actor, e.Workspace), visible(phrase(e.Type, e.Object)), said1(e)})
 	}
 	return rows

@@ -18,25 +18,38 @@ import (
 func verifyCommand() *command {
 	return &command{
 		name:  "verify",
+		usage: "[FILE]",
 		short: "check the whole ledger",
 		text: `Reads every event and checks that it follows from the one before, that none is
 missing, and that what is kept beside them agrees. The service may go on working
-meanwhile. Names the first broken row and exits with 7 if there is one.
+meanwhile. Names the first broken row and exits with 7 if there is one. FILE is
+another ledger to check, such as a copy before it is put back.
 
 This finds damage and careless edits. It does not find the work of someone who
 computed the chain anew: note the last hash elsewhere to recognise that.`,
-		examples: []string{"steward verify", "steward verify --json"},
-		run:      func(s *session, _ input) error { return s.verify() },
+		examples: []string{"steward verify", "steward verify --json", "steward verify ~/.local/share/steward/backups/daily-20260504T120000Z-4711.db"},
+		max:      1,
+		run:      runVerify,
 	}
 }
 
-func (s *session) verify() error {
+func runVerify(s *session, in input) error {
 	paths, err := daemon.Find(s.env)
 	if err != nil {
 		return err
 	}
+	hint := paths.Restore()
+	if len(in.args) == 1 {
+		if paths.Ledger, err = whole(in.args[0]); err != nil {
+			return err
+		}
+		hint = "take another copy"
+		if _, err := os.Stat(paths.Ledger); errors.Is(err, fs.ErrNotExist) {
+			return &ops.Error{Code: ops.NotFound, Field: "FILE", Message: "FILE: there is no " + paths.Ledger, Err: err}
+		}
+	}
 	if _, err := os.Stat(paths.Ledger); errors.Is(err, fs.ErrNotExist) {
-		return &ops.Error{Code: ops.NotFound, Message: "there is no ledger at " + paths.Ledger, Hint: "it is made with the first receipt: steward emit \"hello\" --actor me", Err: err}
+		return noLedger(paths, err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
@@ -62,7 +75,7 @@ func (s *session) verify() error {
 	if report.OK() {
 		return nil
 	}
-	bad := &ops.Error{Code: ops.Corrupt, Message: "the ledger is damaged: " + report.Problem, Hint: "stop Steward, put back a copy from " + paths.Backups + ", or keep the file for a look and move it away to begin anew"}
+	bad := &ops.Error{Code: ops.Corrupt, Message: "the ledger is damaged: " + report.Problem, Hint: hint}
 	if s.json {
 		return said{bad} // the report has it
 	}

@@ -26,7 +26,26 @@ const (
 
 // lockText is what the lock file says of its holder, for people.
 func lockText(o Options, since time.Time) string {
-	return fmt.Sprintf("pid %d, %s, version %s, since %s, socket %s", os.Getpid(), o.Role, o.Version, ledger.At(since), o.Paths.Socket)
+	http := ""
+	if o.Listen != "" {
+		http = ", http " + o.Listen
+	}
+	return fmt.Sprintf("pid %d, %s, version %s, since %s%s, socket %s", os.Getpid(), o.Role, o.Version, ledger.At(since), http, o.Paths.Socket)
+}
+
+// HolderListen reads out of a lock's text where its holder was to serve HTTP,
+// "" if nowhere.
+func HolderListen(text string) string {
+	before, _, _ := strings.Cut(text, ", socket ")
+	_, at, _ := strings.Cut(before, ", http ")
+	return at
+}
+
+// HolderSocket reads the address of the socket out of a lock's text, "" if there
+// is none.
+func HolderSocket(text string) string {
+	_, at, _ := strings.Cut(text, ", socket ")
+	return at
 }
 
 // HolderPID reads the process id out of a lock's text, 0 if there is none.
@@ -182,7 +201,7 @@ func Explain(err error, p Paths) *ops.Error {
 	case errors.Is(err, ledger.ErrForeign):
 		return say(ops.Unavailable, fmt.Sprintf("%s is not a Steward ledger, so it was not touched", p.Ledger), "set STEWARD_DB to another file, or unset it")
 	case errors.Is(err, ledger.ErrCorrupt):
-		return say(ops.Corrupt, fmt.Sprintf("the ledger %s is damaged: %v", p.Ledger, err), "`steward verify` names the first broken row; put back a copy from "+p.Backups+", or move ledger.db, ledger.db-wal and ledger.db-shm away to begin anew")
+		return say(ops.Corrupt, fmt.Sprintf("the ledger %s is damaged: %v", p.Ledger, err), "`steward verify` names the first broken row; "+p.Restore())
 	case errors.Is(err, ledger.ErrFull):
 		return say(ops.Unavailable, fmt.Sprintf("the disk of %s is full", p.Ledger), "free some space; what was said meanwhile is kept and entered then")
 	case errors.Is(err, ledger.ErrReadOnly):

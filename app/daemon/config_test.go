@@ -17,7 +17,7 @@ func TestParseConfig(t *testing.T) {
 		{"{}", ""},
 		{"\xef\xbb\xbf{}", ""},
 		{`{"targets":["a","b"],"log_level":"debug"}`, ""},
-		{`{"target":["a"]}`, "target: an unknown key; known are log_level, targets"},
+		{`{"target":["a"]}`, "target: an unknown key; known are allowed_origins, backup_daily, listen, log_level, targets"},
 		{`{"log_level":"info","log_level":"info"}`, "log_level: given twice"},
 		{`{"log_level":"loud"}`, "log_level: one of debug, info, warn, error; got loud"},
 		{`{"log_level":3}`, "log_level: one of debug, info, warn, error; got 3"},
@@ -27,6 +27,16 @@ func TestParseConfig(t *testing.T) {
 		{`{"targets":["a",""]}`, "an empty one"},
 		{`{"targets":["a","a "]}`, "got a twice"},
 		{`{"targets":["` + strings.Repeat("é", 65) + `"]}`, "at most 64 characters; got 65"},
+		{`{"listen":"127.0.0.1:9000","allowed_origins":["https://a.example"],"backup_daily":false}`, ""},
+		{`{"listen":"","allowed_origins":[]}`, ""},
+		{`{"listen":8971}`, `listen: an address such as "127.0.0.1:8971", or "" for none; got 8971`},
+		{`{"listen":null}`, "listen: an address"},
+		{`{"listen":"steward.lan:8971"}`, "listen: ADDRESS:PORT, the address an IP address or localhost, the port 1 to 65535; got steward.lan:8971"},
+		{`{"allowed_origins":"https://a.example"}`, "allowed_origins: a list of names"},
+		{`{"allowed_origins":["a.example"]}`, "allowed_origins: an origin is scheme://host"},
+		{`{"allowed_origins":["https://a.example/page"]}`, "allowed_origins: an origin is scheme://host"},
+		{`{"backup_daily":"yes"}`, `backup_daily: true or false; got "yes"`},
+		{`{"backup_daily":null}`, "backup_daily: true or false; got null"},
 		{`[]`, "one JSON object"},
 		{`{"log_level":`, "not JSON"},
 		{`{"log_level":"info"`, "not JSON"},
@@ -114,6 +124,36 @@ func TestSettingsFollowTheFile(t *testing.T) {
 	want("removed", "studio", "dj", "library")
 }
 
+func TestListenComesFromItsParts(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		env  Env
+		want string
+	}{
+		{`{}`, Env{}, ""},
+		{`{"listen":"8000"}`, Env{}, "127.0.0.1:8000"},
+		{`{"listen":" localhost "}`, Env{}, "127.0.0.1:8971"},
+		{`{}`, Env{"STEWARD_PORT": "9000"}, "127.0.0.1:9000"},
+		{`{}`, Env{"STEWARD_BIND": "::1"}, "[::1]:8971"},
+		{`{}`, Env{"STEWARD_BIND": "0.0.0.0", "STEWARD_PORT": "9000"}, "0.0.0.0:9000"},
+		{`{}`, Env{"READYROOM_BIND": "127.0.0.2", "READYROOM_PORT": "9000"}, "127.0.0.2:9000"},
+		{`{}`, Env{"STEWARD_PORT": "9001", "READYROOM_PORT": "9000"}, "127.0.0.1:9001"},
+		{`{"listen":"[::1]:8000"}`, Env{"STEWARD_PORT": "9000"}, "[::1]:9000"},
+		{`{"listen":"127.0.0.1:8000"}`, Env{"STEWARD_BIND": "localhost"}, "127.0.0.1:8000"},
+		{`{"listen":"127.0.0.1:8000"}`, Env{"STEWARD_PORT": "70000"}, "127.0.0.1:8000"},
+		{`{"listen":""}`, Env{"STEWARD_PORT": " "}, ""},
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "config.json"), []byte(c.file))
+		s := NewSettings(path, c.env)
+		if got := s.Config().Listen; got != c.want {
+			t.Errorf("%s under %v: %q; want %q", c.file, c.env, got, c.want)
+		}
+		if bad := c.env["STEWARD_PORT"] == "70000"; bad != (s.Problem() != nil) || bad && !strings.Contains(s.Problem().Error(), "STEWARD_PORT: a port, 1 to 65535; got 70000") {
+			t.Errorf("%s under %v: problem %v", c.file, c.env, s.Problem())
+		}
+	}
+}
+
 func TestEnvironmentComesBeforeTheFile(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "config.json"), []byte(`{"targets":["file"],"log_level":"error"}`))
 	s := NewSettings(path, Env{"STEWARD_TARGETS": "x, y", "STEWARD_LOG_LEVEL": "warn"})
@@ -126,6 +166,10 @@ func TestEnvironmentComesBeforeTheFile(t *testing.T) {
 	}
 	if err := s.Problem(); err == nil || !strings.Contains(err.Error(), "STEWARD_TARGETS") || !strings.Contains(err.Error(), "STEWARD_LOG_LEVEL") {
 		t.Errorf("problem %v; want both named", err)
+	}
+	s = NewSettings(path, Env{"STEWARD_BACKUP_DAILY": "False", "READYROOM_ALLOWED_ORIGINS": "https://a.example, https://b.example:8443,"})
+	if c := s.Config(); c.BackupDaily || !slices.Equal(c.AllowedOrigins, []string{"https://a.example", "https://b.example:8443"}) || s.Problem() != nil {
+		t.Errorf("%+v, %v; want no daily copies and two origins", c, s.Problem())
 	}
 	s = NewSettings(filepath.Join(t.TempDir(), "none"), Env{"STEWARD_TARGETS": "x"})
 	if got := s.Targets(); !slices.Equal(got, []string{"x"}) {

@@ -40,6 +40,13 @@ func (e Env) First(names ...string) (value, name string) {
 	return "", ""
 }
 
+// IsSet tells whether a variable of the list of settings, or its older name, is
+// set to something other than blank.
+func (e Env) IsSet(variable string) bool {
+	_, name := e.First(names(variable)...)
+	return name != ""
+}
+
 // Level is STEWARD_LOG_LEVEL, or otherwise when that is not set or no level. It
 // is for processes that start too often to read config.json.
 func (e Env) Level(otherwise slog.Level) slog.Level {
@@ -49,10 +56,3 @@ func (e Env) Level(otherwise slog.Level) slog.Level {
 	}
 	return c.LogLevel
 }
-
-// Names that say where things are. The older one of each pair still counts
-// when the newer is not set.
-var (
-	homeNames = []string{"STEWARD_HOME", "READYROOM_STATE_DIR"}
-	fileNames = []string{"STEWARD_DB", "SHADOWROOM_STEWARD_DB"}
-)

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,6 +27,8 @@ type Paths struct {
 	Config  string // config.json
 	Log     string // logs/steward.log
 	Older   string // a ledger of an older program, only ever read; "" if none
+
+	Token, AgentToken string // files of the two secrets of HTTP
 }
 
 // Find works out the places from the environment. It creates nothing, so that
@@ -42,17 +43,13 @@ func Find(env Env) (Paths, error) {
 		Home:   home,
 		Config: filepath.Join(home, "config.json"),
 		Log:    filepath.Join(home, "logs", "steward.log"),
+
+		Token:      filepath.Join(home, "token"),
+		AgentToken: filepath.Join(home, "agent-token"),
 	}
-	file := filepath.Join(home, "ledger.db")
-	if v, name := env.First(fileNames...); v != "" {
-		if !filepath.IsAbs(v) {
-			return Paths{}, notAbsolute(name, v)
-		}
-		if name == fileNames[1] && older(v) {
-			p.Older = v
-		} else {
-			file = v
-		}
+	var file string
+	if file, p.Older, err = ledgerFile(env, home); err != nil {
+		return Paths{}, err
 	}
 	if p.Ledger, err = ledger.RealPath(file); err != nil {
 		return Paths{}, &ops.Error{Code: ops.Unavailable, Message: fmt.Sprintf("the ledger's path %s cannot be followed: %v", file, errors.Unwrap(err)), Hint: "check the folder and its links, or set STEWARD_DB", Err: err}
@@ -68,9 +65,39 @@ func Find(env Env) (Paths, error) {
 	return p, err
 }
 
+// ledgerFile is the ledger in use, and the one of an older program beside it if
+// there is one: what a variable names can be either.
+func ledgerFile(env Env, home string) (file, theirs string, err error) {
+	file = filepath.Join(home, "ledger.db")
+	v, name := env.First(names("STEWARD_DB")...)
+	switch {
+	case v == "":
+		// Only until there is a ledger: on macOS a look into Documents can make
+		// the system ask the person.
+		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) && older(olderDefault(env)) {
+			theirs = olderDefault(env)
+		}
+	case !filepath.IsAbs(v):
+		return "", "", notAbsolute(name, v)
+	case !older(v):
+		file = v
+	case name == "STEWARD_DB":
+		// Our own name may name another program's database by mistake; then it
+		// stands for the ledger, and opening that is refused.
+		if is, err := ledger.IsOlder(v); err == nil && is {
+			theirs = v
+		} else {
+			file = v
+		}
+	default:
+		theirs = v
+	}
+	return file, theirs, nil
+}
+
 // stateFolder is STEWARD_HOME, else the place the system has for data.
 func stateFolder(env Env) (string, error) {
-	if v, name := env.First(homeNames...); v != "" {
+	if v, name := env.First(names("STEWARD_HOME")...); v != "" {
 		if !filepath.IsAbs(v) {
 			return "", notAbsolute(name, v)
 		}
@@ -103,6 +130,13 @@ func (p Paths) Make() error {
 	return nil
 }
 
+// Restore says how a copy of the ledger is put in its place. What is left of the
+// old one's write-ahead log would be taken for the copy's and damage it.
+func (p Paths) Restore() string {
+	file := filepath.Base(p.Ledger)
+	return fmt.Sprintf("stop Steward, move %[1]s, %[1]s-wal and %[1]s-shm away, all three, then copy one from %[2]s to %[3]s, or begin anew without", file, p.Backups, p.Ledger)
+}
+
 func unwritable(path string, err error) error {
 	return &ops.Error{Code: ops.Unavailable, Message: fmt.Sprintf("the state folder %s cannot be written: %v", path, cause(err)),
 		Hint: "give your user write access to it, or set STEWARD_HOME to another folder", Err: err}
@@ -117,21 +151,3 @@ func cause(err error) error {
 	}
 	return err
 }
-
-// older tells whether path is a ledger of an older program: an SQLite database
-// without Steward's application id. It looks at the file's header alone.
-func older(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close() //nolint:errcheck // opened for reading
-	header := make([]byte, 100)
-	if _, err := io.ReadFull(f, header); err != nil {
-		return false
-	}
-	return string(header[:16]) == "SQLite format 3\x00" && string(header[68:72]) != applicationID
-}
-
-// applicationID stands at byte 68 of a Steward ledger's header.
-const applicationID = "STWR"

@@ -176,9 +176,9 @@ func TestMakeIsPrivate(t *testing.T) {
 func TestChildEnv(t *testing.T) {
 	home := filepath.Join(realDir(t), "home")
 	env := Env{"HOME": "/h", "PATH": "/bin", "LANG": "C", "TMPDIR": "/t", "XDG_RUNTIME_DIR": "/run/user/1", "STEWARD_LOG_LEVEL": "debug",
-		"STEWARD_TOKEN": "secret", "STEWARD_AGENT_TOKEN": "secret", "OPENAI_API_KEY": "secret", "READYROOM_STATE_DIR": home, "SSH_AUTH_SOCK": "/s"}
+		"STEWARD_TOKEN": "secret", "STEWARD_AGENT_TOKEN": "secret", "READYROOM_TOKEN": "secret", "READYROOM_PORT": "9000", "STEWARD_BIND": "::1", "READYROOM_BIND": "older", "OPENAI_API_KEY": "secret", "READYROOM_STATE_DIR": home, "SSH_AUTH_SOCK": "/s"}
 	got := strings.Join(childEnv(env, find(t, env)), "\n")
-	want := strings.Join([]string{"HOME=/h", "LANG=C", "PATH=/bin", "STEWARD_HOME=" + home, "STEWARD_LOG_LEVEL=debug", "TMPDIR=/t", "XDG_RUNTIME_DIR=/run/user/1"}, "\n")
+	want := strings.Join([]string{"HOME=/h", "LANG=C", "PATH=/bin", "STEWARD_BIND=::1", "STEWARD_HOME=" + home, "STEWARD_LOG_LEVEL=debug", "STEWARD_PORT=9000", "TMPDIR=/t", "XDG_RUNTIME_DIR=/run/user/1"}, "\n")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -30,9 +30,10 @@ type Options struct {
 	Role     Role
 	Version  string                // of this program
 	Settings *Settings             // default: the file of Paths, under Env
+	Listen   string                // where HTTP is served, as ListenAddress returns it; default: as Settings say
 	Logger   *slog.Logger          // default: none
 	Work     Work                  // default: none
-	Notify   func(s State, on any) // told of every change of state; on is the lock's text while Waiting, the error while Refusing. Must not block
+	Notify   func(s State, on any) // told of every change of state; on is the lock's text while Waiting, the error while Refusing, the *Door while Serving with HTTP. Must not block
 	Now      func() time.Time      // the wall clock of the ledger; default time.Now
 	Idle     time.Duration         // how long an Auto service stays with nobody there; default 10 minutes
 	Refuse   time.Duration         // how long Refusing lasts; default 60 seconds
@@ -48,13 +49,20 @@ const (
 type service struct {
 	Options
 	since time.Time
-	leave chan string // why the owner should go; the first reason counts
+	leave chan string        // why the owner should go; the first reason counts
+	going context.Context    // ends when the owner should go, for what can be left for the next one
+	hurry context.CancelFunc // ends it
 	sock  *mcp.Socket
-	text  string // what the lock file says of this process
+	door  *door         // nil: no HTTP
+	http  *mcp.HTTP     // nil until the door is open
+	text  string        // what the lock file says of this process
+	fixed bool          // Listen does not come from Settings
+	kept  chan struct{} // closed when no daily copy is being made any more; nil before Serving
 
-	mu    sync.Mutex
-	state State
-	spool *spool // nil until the ledger is open
+	mu     sync.Mutex
+	state  State
+	spool  *spool // nil until the ledger is open
+	wanted string // where HTTP should be by the newest settings
 }
 
 // Run serves until ctx ends, another process takes over or asks it to stop, or,
@@ -80,8 +88,18 @@ func Run(ctx context.Context, o Options) error {
 	if o.Work == nil {
 		o.Work = noWork{}
 	}
-	s := &service{Options: o, since: time.Now(), leave: make(chan string, 1)}
-	s.text = lockText(o, s.since)
+	s := &service{Options: o, since: time.Now(), leave: make(chan string, 1), fixed: o.Listen != "", wanted: o.Settings.Config().Listen}
+	if !s.fixed {
+		s.Listen = s.wanted
+	}
+	if s.Listen != "" && s.Role == Serve { // before an owner leaves for one that cannot start
+		if err := MayListen(s.Env, s.Listen); err != nil {
+			return err
+		}
+	}
+	s.text = lockText(s.Options, s.since)
+	s.going, s.hurry = context.WithCancel(ctx)
+	defer s.hurry()
 	lock, unusable, err := s.acquire(ctx)
 	if err != nil || lock == nil {
 		return err
@@ -102,6 +120,16 @@ func (noWork) Wanted() bool { return false }
 // own is what the holder of the lock does. unusable, if not nil, says that the
 // ledger cannot be written and need not be tried.
 func (s *service) own(ctx context.Context, unusable error) error {
+	if unusable == nil {
+		var err error
+		if s.door, err = s.prepareDoor(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil // as asked
+			}
+			return err
+		}
+	}
+	defer s.closeDoor()
 	listener, err := s.listen()
 	if err != nil {
 		return err
@@ -157,20 +185,29 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	}
 	set := ops.NewSet(&ops.Env{Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger}, ops.All()...)
 	sp := &spool{dir: s.Paths.Spool, log: log, set: set, logger: s.Logger}
+	s.sock.Progress(0.25)
+	s.importOlder(s.going, log)
 	s.sock.Progress(0.5)
 	sp.drain(ctx, func(done float64) { s.sock.Progress(0.5 + done/2) })
 	sp.tidy(ctx)
 	s.mu.Lock()
 	s.spool = sp
 	s.mu.Unlock()
-	s.become(Serving, nil)
-	s.sock.Ready(mcp.NewServer(s.Version, set, s.Logger))
+	server := mcp.NewServer(s.Version, set, s.Logger)
+	s.openDoor(server)
+	if s.door == nil {
+		s.become(Serving, nil)
+	} else {
+		s.become(Serving, &s.door.Door)
+	}
+	s.sock.Ready(server)
 	s.Logger.Info("serving", "role", s.Role, "version", s.Version, "ledger", log.Path(), "socket", s.Paths.Socket, "took", took(start))
 	return log, nil
 }
 
-// serve waits for a reason to go.
+// serve waits for a reason to go, and meanwhile sees to the daily copies.
 func (s *service) serve(ctx context.Context, log *ledger.Log) {
+	defer s.keep(log)()
 	idle := time.NewTimer(s.Idle)
 	defer idle.Stop()
 	for {
@@ -185,7 +222,8 @@ func (s *service) serve(ctx context.Context, log *ledger.Log) {
 			s.Logger.Error("leaving", "because", ledger.ErrMoved, "ledger", s.Paths.Ledger)
 			return
 		case <-idle.C:
-			wait := s.untilIdle(time.Now(), s.sock.Active(), s.sock.IdleSince())
+			active, since := s.present()
+			wait := s.untilIdle(time.Now(), active, since)
 			if log.InPlace() != nil {
 				continue // Gone is closed now
 			}
@@ -198,8 +236,27 @@ func (s *service) serve(ctx context.Context, log *ledger.Log) {
 	}
 }
 
+// keep lets a keeper work until stop is called.
+func (s *service) keep(log *ledger.Log) (stop context.CancelFunc) {
+	ctx, stop := context.WithCancel(s.going)
+	k := &keeper{folder: s.Paths.Backups, log: log, now: s.Now, logger: s.Logger, on: func() bool { return s.config().BackupDaily }}
+	s.kept = make(chan struct{})
+	go func() {
+		defer close(s.kept)
+		k.run(ctx)
+	}()
+	return stop
+}
+
+// config is what the settings say now.
+func (s *service) config() Config {
+	c := s.Settings.Config()
+	s.watchListen(c)
+	return c
+}
+
 // untilIdle is how long the service has to stay at least, with that many
-// connections now or the last one gone at idleSince; 0 if it may go. While
+// connections and requests now or the last one gone at idleSince; 0 if it may go. While
 // somebody is there, that is a whole idle time from now.
 func (s *service) untilIdle(now time.Time, active int, idleSince time.Time) time.Duration {
 	switch {
@@ -214,6 +271,7 @@ func (s *service) untilIdle(now time.Time, active int, idleSince time.Time) time
 // refuse tells every connection for a while why the ledger is not served, so
 // that clients get the reason instead of silence, and returns it.
 func (s *service) refuse(ctx context.Context, cause error) error {
+	s.closeDoor()
 	err := Explain(cause, s.Paths)
 	s.Logger.Error("the ledger cannot be served", "code", err.Code, "error", cause)
 	s.become(Refusing, err)
@@ -240,11 +298,18 @@ func (s *service) drain(log *ledger.Log) {
 	s.become(Draining, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), drainWithin)
 	defer cancel()
-	if err := s.sock.Drain(ctx); err != nil {
+	web := make(chan error, 1)
+	go func() { web <- s.drainDoor(ctx) }()
+	if err := errors.Join(s.sock.Drain(ctx), <-web); err != nil {
 		s.Logger.Warn("not everything was answered before leaving", "error", err)
 	}
 	if log == nil {
 		return
+	}
+	select {
+	case <-s.kept: // a copy that was being made is given up
+	case <-ctx.Done():
+		s.Logger.Warn("a daily copy is still being given up; what there is of it goes at the next start")
 	}
 	if err := log.Close(); err != nil {
 		s.Logger.Warn("the ledger was not closed in order; nothing acknowledged is lost", "error", err)
@@ -282,6 +347,7 @@ func (s *service) now() (State, *spool) {
 func (s *service) goAway(why string) {
 	select {
 	case s.leave <- why:
+		s.hurry()
 	default: // it is leaving already
 	}
 }
@@ -301,7 +367,7 @@ func (s *service) onStop(local.Stop) { s.goAway("asked to stop") }
 // beforeWelcome applies what a client has spooled before that client is told
 // to go on: its later calls must not overtake the earlier ones.
 func (s *service) beforeWelcome(local.Hello) error {
-	s.Settings.Config() // a new connection is a good moment to see a changed file
+	s.config() // a new connection is a good moment to see a changed file
 	if _, sp := s.now(); sp != nil {
 		if err := sp.log.InPlace(); err != nil {
 			return err

@@ -47,26 +47,33 @@ func cannotStart(err error) error {
 // STEWARD_…: a client's own secrets are none of its business.
 var kept = []string{"HOME", "PATH", "LANG", "TMPDIR"}
 
-// secrets never reach a child, though they begin with STEWARD_.
-var secrets = []string{"STEWARD_TOKEN", "STEWARD_AGENT_TOKEN"}
-
 // childEnv is the environment of a spawned service. The places are handed on
 // as they were found, so that parent and child mean the same ledger whichever
-// names the parent's environment used.
+// names the parent's environment used; so are the other settings, under their
+// newer names. The two tokens are not.
 func childEnv(env Env, p Paths) []string {
-	out := []string{}
+	child := map[string]string{}
 	for name, value := range env {
-		switch {
-		case slices.Contains(secrets, name), slices.Contains(homeNames, name), name == "STEWARD_DB":
-		case slices.Contains(kept, name), slices.Contains(keptHere, name), strings.HasPrefix(name, "XDG_"), strings.HasPrefix(name, "STEWARD_"):
-			out = append(out, name+"="+value)
+		if slices.Contains(kept, name) || slices.Contains(keptHere, name) || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "STEWARD_") {
+			child[name] = value
 		}
 	}
-	out = append(out, "STEWARD_HOME="+p.Home)
+	for _, s := range known {
+		delete(child, s.Var)
+		if v, _ := env.First(s.names()...); v != "" && !s.secret {
+			child[s.Var] = v
+		}
+	}
+	child["STEWARD_HOME"] = p.Home
+	delete(child, "STEWARD_DB")
 	if own, err := ledger.RealPath(filepath.Join(p.Home, "ledger.db")); err != nil || own != p.Ledger {
-		out = append(out, "STEWARD_DB="+p.Ledger)
+		child["STEWARD_DB"] = p.Ledger
 	} else if p.Older != "" {
-		out = append(out, fileNames[1]+"="+p.Older)
+		child[names("STEWARD_DB")[1]] = p.Older
+	}
+	out := make([]string, 0, len(child))
+	for name, value := range child {
+		out = append(out, name+"="+value)
 	}
 	slices.Sort(out)
 	return out

@@ -19,7 +19,7 @@ func main() {
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "steward-bench-")
 	if err == nil {
-		err = run(context.Background(), dir, trial{kills: *kills, bridges: *bridges, seed: *seed, within: 15 * time.Minute})
+		err = run(context.Background(), dir, trial{kills: *kills, bridges: *bridges, restart: true, seed: *seed, within: 15 * time.Minute})
 		os.RemoveAll(dir)
 	}
 	if err != nil {

@@ -20,6 +20,7 @@ type trial struct {
 	binary  string
 	bridges int
 	kills   int
+	restart bool // the trial starts the next service at once, as a supervisor would; else the bridges do
 	seed    uint64
 	within  time.Duration // how long all of it may take
 }
@@ -134,8 +135,24 @@ func (t trial) kill(ctx context.Context, place *rig.Place, acknowledged *atomic.
 			return kills, fmt.Errorf("kill %d: %w", kills, err)
 		}
 		kills++
+		if t.restart {
+			if err := startAuto(place); err != nil {
+				return kills, err
+			}
+		}
 	}
 	return kills, nil
+}
+
+// startAuto starts a service as a bridge does. It leaves by itself when another
+// is faster.
+func startAuto(place *rig.Place) error {
+	cmd := place.Command("serve", "--auto")
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go cmd.Wait() //nolint:errcheck // how it ended shows on the socket
+	return nil
 }
 
 // writing is the clients of all bridges at work.

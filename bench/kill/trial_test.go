@@ -7,7 +7,8 @@ import (
 	"steward/bench/internal/rig"
 )
 
-// TestKills is the short form of the benchmark. The service and the bridges are
+// TestKills is the short form of the benchmark, in which nobody but the bridges
+// starts the service again. The service and the bridges are
 // built without the race detector: with it SQLite would be killed while opening.
 func TestKills(t *testing.T) {
 	binary, err := rig.Build(t.Context(), t.TempDir())
