@@ -1,6 +1,6 @@
 # Steward. On a fresh machine with Go and make, two commands do everything:
 #
-#   make run     build and start the service in this terminal
+#   make run     build and start the service in this terminal, with HTTP
 #   make test    every test, with the race detector, the fuzzers briefly
 #
 # `make help` lists the rest. Nothing is installed unless it is missing, and then
@@ -31,8 +31,8 @@ build: $(steward) ## build/bin/steward
 $(steward): need-go FORCE
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $@ .
 
-run: build ## build and start the service in this terminal
-	$(steward) serve
+run: build ## build and start the service in this terminal, with HTTP on this machine
+	$(steward) serve --listen 127.0.0.1:8971
 
 test: need-cc ## every test with the race detector; the fuzzers briefly
 	@$(MAKE) --no-print-directory fuzz
