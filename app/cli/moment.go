@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -10,9 +10,7 @@ import (
 	"steward/ledger"
 )
 
-// agoForm is how long ago something was: 24h, 7d, "90m ago".
-var agoForm = regexp.MustCompile(`^(\d{1,6}) ?(s|m|min|h|d|w)( ago)?$`)
-
+// agoUnits are what a time ago is counted in.
 var agoUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 
 // moment reads the value of a time option; "" is 0. A date is its first
@@ -22,11 +20,8 @@ func moment(option, v string, now time.Time, end bool) (ledger.Millis, error) {
 	if v == "" {
 		return 0, nil
 	}
-	if m := agoForm.FindStringSubmatch(v); m != nil {
-		n, err := strconv.Atoi(m[1])
-		if err == nil {
-			return ledger.At(now.Add(-time.Duration(n) * agoUnits[m[2]])), nil
-		}
+	if d, ok := ago(v); ok {
+		return ledger.At(now.Add(-d)), nil
 	}
 	if t, err := time.Parse(time.DateOnly, v); err == nil {
 		if end {
@@ -38,4 +33,18 @@ func moment(option, v string, now time.Time, end bool) (ledger.Millis, error) {
 		return ledger.At(t), nil
 	}
 	return 0, misuse("--"+option, fmt.Sprintf("--%s: a time such as 2026-05-04T12:00:00Z, a date such as 2026-05-04, or how long ago such as 24h; got %s", option, v), "")
+}
+
+// ago reads how long ago something was: 24h, 7d, "90 min ago".
+func ago(v string) (time.Duration, bool) {
+	number, unit := strings.TrimSuffix(v, " ago"), ""
+	if i := strings.IndexFunc(number, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		number, unit = number[:i], strings.TrimPrefix(number[i:], " ")
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	each, known := agoUnits[unit]
+	if err != nil || !known || n > math.MaxInt64/int64(each) {
+		return 0, false
+	}
+	return time.Duration(n) * each, true
 }

@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"steward/ledger"
@@ -37,14 +37,37 @@ type DailyBackup struct {
 	Last int64     // the id of its last event
 }
 
-// dailyName says when a daily copy was made and how far it goes. Copies made by
-// hand or before a migration have other names.
-var dailyName = regexp.MustCompile(`^daily-(\d{8}T\d{6}Z)-(\d{1,18})\.db$`)
+// The name of a daily copy says when it was made and which event is its last:
+// daily-20260504T120000Z-4711.db. Copies made by hand or before a migration have
+// other names.
+const (
+	dailyPrefix = "daily-"
+	dailyTime   = "20060102T150405Z"
+)
 
-const dailyTime = "20060102T150405Z"
+func dailyName(at time.Time, last int64) string {
+	return dailyPrefix + at.UTC().Format(dailyTime) + "-" + strconv.FormatInt(last, 10) + ".db"
+}
 
-// halfDaily is what a copy leaves behind that was broken off.
-var halfDaily = regexp.MustCompile(`^daily-.*\.db\.part`)
+// parseDaily reads a name of dailyName, and no other.
+func parseDaily(name string) (at time.Time, last int64, ok bool) {
+	rest, ok := strings.CutPrefix(name, dailyPrefix)
+	when, id, found := strings.Cut(strings.TrimSuffix(rest, ".db"), "-")
+	if !ok || !found {
+		return time.Time{}, 0, false
+	}
+	at, err := time.Parse(dailyTime, when)
+	if err == nil {
+		last, err = strconv.ParseInt(id, 10, 64)
+	}
+	return at, last, err == nil && dailyName(at, last) == name
+}
+
+// half tells whether a file is what a daily copy leaves behind that was broken
+// off.
+func half(name string) bool {
+	return strings.HasPrefix(name, dailyPrefix) && strings.Contains(name, ".db.part")
+}
 
 // DailyBackups lists the daily copies in a folder, the newest first, and counts
 // the ledger's other copies there. A folder that does not exist holds none.
@@ -54,19 +77,11 @@ func DailyBackups(folder string) (daily []DailyBackup, others int, err error) {
 		return nil, 0, err
 	}
 	for _, f := range files {
-		m := dailyName.FindStringSubmatch(f.Name())
-		if m == nil {
-			if filepath.Ext(f.Name()) == ".db" {
-				others++
-			}
-			continue
+		if at, last, ok := parseDaily(f.Name()); ok {
+			daily = append(daily, DailyBackup{File: filepath.Join(folder, f.Name()), At: at, Last: last})
+		} else if filepath.Ext(f.Name()) == ".db" {
+			others++
 		}
-		at, err := time.Parse(dailyTime, m[1])
-		if err != nil {
-			continue // not a name we gave
-		}
-		last, _ := strconv.ParseInt(m[2], 10, 64) // 18 digits fit
-		daily = append(daily, DailyBackup{File: filepath.Join(folder, f.Name()), At: at, Last: last})
 	}
 	slices.SortStableFunc(daily, func(a, b DailyBackup) int { return b.At.Compare(a.At) })
 	return daily, others, nil
@@ -153,7 +168,7 @@ func (k *keeper) daily(ctx context.Context) (made string, due time.Duration, err
 	if err := os.MkdirAll(k.folder, 0o700); err != nil {
 		return "", dailyLook, err
 	}
-	file := filepath.Join(k.folder, fmt.Sprintf("daily-%s-%d.db", now.Format(dailyTime), last.ID))
+	file := filepath.Join(k.folder, dailyName(now, last.ID))
 	if err := k.log.Backup(ctx, file); err != nil {
 		return "", dailyLook, err
 	}
@@ -182,7 +197,7 @@ func (k *keeper) tidy() {
 		return // the first copy will say so
 	}
 	for _, f := range files {
-		if halfDaily.MatchString(f.Name()) {
+		if half(f.Name()) {
 			if err := os.Remove(filepath.Join(k.folder, f.Name())); err != nil {
 				k.logger.Warn("a copy that was broken off stays", "error", err)
 			}

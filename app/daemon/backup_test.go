@@ -111,8 +111,8 @@ func TestSevenDailyCopiesAreKept(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, n, err := DailyBackups(a.folder); err != nil || n != 3 {
-		t.Errorf("%d other copies, %v; want 3", n, err)
+	if _, n, err := DailyBackups(a.folder); err != nil || n != 4 {
+		t.Errorf("%d other copies, %v; want 4", n, err)
 	}
 }
 

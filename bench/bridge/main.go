@@ -1,5 +1,6 @@
 // Command bridge measures what a client waits for when it starts `steward mcp`,
-// against a plain Python server, and how much memory the bridge holds.
+// against a plain Python server and one on the TypeScript SDK, and how much memory
+// the bridge holds.
 package main
 
 import (
@@ -24,15 +25,15 @@ const (
 )
 
 func main() {
-	peer := flag.String("peer", filepath.Join("bench", "peer", "peer.py"), "the Python peer")
+	peers := flag.String("peers", filepath.Join("bench", "peer"), "the folder of the peers")
 	flag.Parse()
-	if err := run(context.Background(), *peer); err != nil {
+	if err := run(context.Background(), *peers); err != nil {
 		fmt.Fprintln(os.Stderr, "bridge:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, peer string) (err error) {
+func run(ctx context.Context, peers string) (err error) {
 	dir, err := os.MkdirTemp("", "steward-bench-")
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func run(ctx context.Context, peer string) (err error) {
 		func() (float64, error) { return cold(bridge) },
 		func() (float64, error) {
 			return cold(func() (*rig.Process, error) {
-				return rig.Start(exec.Command(python, peer, filepath.Join(dir, "peer.db")))
+				return rig.Start(exec.Command(python, filepath.Join(peers, "peer.py"), filepath.Join(dir, "peer.db")))
 			})
 		})
 	if err != nil {
@@ -66,12 +67,51 @@ func run(ctx context.Context, peer string) (err error) {
 	gauge.Print(os.Stdout, gauge.Row{Name: "cold start to the first tools/list", Unit: gauge.Seconds, Times: true,
 		Ours: gauge.Figure{Name: "steward mcp", Value: times[0]}, Theirs: gauge.Figure{Name: "python peer", Value: times[1]}, Bar: 4})
 
+	if err := againstNode(bridge, peers); err != nil {
+		return err
+	}
 	resident, err := memory(bridge)
 	if err != nil {
 		return err
 	}
 	gauge.Print(os.Stdout, gauge.Row{Name: fmt.Sprintf("memory of a bridge after %d calls", calls), Unit: gauge.Bytes,
 		Ours: gauge.Figure{Name: "resident", Value: resident}, Theirs: gauge.Figure{Name: "limit", Value: residentLimit}, Bar: 1, AtMost: true})
+	return nil
+}
+
+// againstNode measures the start against a server on the TypeScript SDK, where
+// Node and the SDK are: .ci/clients-install installs it.
+func againstNode(bridge func() (*rig.Process, error), peers string) error {
+	const name = "cold start against the TypeScript SDK"
+	folder := os.Getenv("STEWARD_CLIENTS")
+	if folder == "" {
+		if cache, err := os.UserCacheDir(); err == nil {
+			folder = filepath.Join(cache, "steward-clients")
+		}
+	}
+	modules := filepath.Join(folder, "node_modules")
+	node, err := exec.LookPath("node")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(modules, "@modelcontextprotocol", "sdk"))
+	}
+	if err != nil {
+		fmt.Printf("skip  %s: %v\n", name, err)
+		return nil
+	}
+	times, err := gauge.Interleave(starts,
+		func() (float64, error) { return cold(bridge) },
+		func() (float64, error) {
+			return cold(func() (*rig.Process, error) {
+				cmd := exec.Command(node, filepath.Join(peers, "peer.cjs"))
+				cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
+				return rig.Start(cmd)
+			})
+		})
+	if err != nil {
+		return err
+	}
+	gauge.Print(os.Stdout, gauge.Row{Name: name, Unit: gauge.Seconds, Times: true,
+		Ours: gauge.Figure{Name: "steward mcp", Value: times[0]}, Theirs: gauge.Figure{Name: "TypeScript SDK", Value: times[1]}, Bar: 20})
 	return nil
 }
 

@@ -130,7 +130,7 @@ func alone(ctx context.Context, c *rig.Conn) error {
 		return err
 	}
 	gauge.Print(os.Stdout, gauge.Row{Name: "1 client: p50 of a receipt", Unit: gauge.Seconds, Ours: gauge.Figure{Name: "receipt", Value: got[0]},
-		Theirs: gauge.Figure{Name: "insert + echo", Value: got[1] + got[2]}, Bar: 2, AtMost: true})
+		Theirs: gauge.Figure{Name: fmt.Sprintf("insert %s + echo %s =", gauge.Seconds.Text(got[2]), gauge.Seconds.Text(got[1])), Value: got[1] + got[2]}, Bar: 2, AtMost: true})
 	return nil
 }
 
