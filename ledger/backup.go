@@ -36,7 +36,7 @@ func (l *Log) Backup(ctx context.Context, to string) error {
 	}
 	defer c.close()
 	temp := to + ".part"
-	if err := copyTo(c, temp); err != nil {
+	if err := copyTo(ctx, c, temp); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	err = checkCopy(temp)

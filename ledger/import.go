@@ -66,7 +66,17 @@ func IsOlder(path string) (bool, error) {
 		}
 		return false, err
 	}
-	c, done, err := openCopy(path)
+	// Without a write-ahead log the file alone is all there is, and reading it as
+	// one that does not change leaves nothing beside it. With one, a copy is read.
+	var c *conn
+	done := func() {}
+	if _, e := os.Stat(path + "-wal"); errors.Is(e, fs.ErrNotExist) {
+		if c, err = connect(path, "ro&immutable=1", "query_only = 1"); err == nil {
+			done = func() { c.close() }
+		}
+	} else {
+		c, done, err = openCopy(path)
+	}
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -216,6 +217,22 @@ func TestBackupIsWholeWhileTheLedgerIsWritten(t *testing.T) {
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("left behind: %v", files)
 	}
+	if s, err := os.Stat(to); err != nil || runtime.GOOS != "windows" && s.Mode().Perm() != 0o600 {
+		t.Errorf("the copy: %v, %v", s.Mode(), err)
+	}
+	// Put back beside the log of the ledger it replaces, as a hasty person does.
+	for _, suffix := range []string{"-wal", "-shm"} {
+		b, err := os.ReadFile(l.Path() + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to+suffix, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := ledger.VerifyFile(context.Background(), to, nil); err != nil || !r.OK() {
+		t.Errorf("the copy beside a stale log: %+v, %v", r, err)
+	}
 	restored, err := ledger.Open(context.Background(), ledger.Options{Path: to})
 	if err != nil {
 		t.Fatal(err)
@@ -224,5 +241,16 @@ func TestBackupIsWholeWhileTheLedgerIsWritten(t *testing.T) {
 	ledgertest.Verify(t, restored)
 	if got := found(t, restored, "copy"); len(got) != 1 {
 		t.Errorf("search in the copy: %v", got)
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := l.Backup(gone, filepath.Join(dir, "never.db")); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	if n, err := ledger.SearchBehind(l.Path()); err != nil || n < 0 {
+		t.Errorf("behind: %d, %v", n, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.part*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

@@ -53,6 +53,9 @@ func prepareFile(ctx context.Context, path, backups string, ladder []string, log
 	if err != nil {
 		return err
 	}
+	if err := dropStaleLog(path); err != nil {
+		return err
+	}
 	c, err := connect(path, "rw", "synchronous = FULL")
 	if err != nil {
 		return err
@@ -81,6 +84,36 @@ func prepareFile(ctx context.Context, path, backups string, ladder []string, log
 	// An older Steward looks at the header of the file alone before it opens it.
 	_, err = c.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
 	return classify(err)
+}
+
+// dropStaleLog removes a write-ahead log that lies beside a file which has none
+// by its own header, as a copy put back in place of a ledger has: SQLite would
+// replay the old one into it.
+func dropStaleLog(path string) error {
+	if yes, err := keepsLog(path); err != nil || yes {
+		return err
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return notWritable(err)
+		}
+	}
+	return nil
+}
+
+// keepsLog tells whether the file's header says that it is written through a
+// write-ahead log.
+func keepsLog(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var h [20]byte
+	if _, err := io.ReadFull(f, h[:]); err != nil {
+		return false, err
+	}
+	return h[18] == 2, nil
 }
 
 func newer(version, known int) error {
@@ -210,20 +243,27 @@ func backupBefore(c *conn, path, dir string, version int) (string, error) {
 		}
 		to = fmt.Sprintf("%s-%d.db", base, i)
 	}
-	return to, copyTo(c, to)
+	return to, copyTo(context.Background(), c, to)
 }
 
 // copyTo writes a consistent copy of the connection's file to a new file. It
 // appears under its name only when it is whole and on disk.
-func copyTo(c *conn, to string) error {
+func copyTo(ctx context.Context, c *conn, to string) error {
 	temp := to + ".part"
 	os.Remove(temp)
-	if _, err := c.exec(`VACUUM INTO ?`, temp); err != nil {
-		os.Remove(temp)
-		return classify(err)
-	}
-	if err := os.Chmod(temp, 0o600); err != nil {
+	// SQLite takes an empty file for a new one, and keeps its mode.
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
 		return notWritable(err)
+	}
+	f.Close()
+	// This connection only copies, so here a cancelled statement does no harm.
+	if _, err := c.c.ExecContext(ctx, `VACUUM INTO ?`, temp); err != nil {
+		os.Remove(temp)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return classify(err)
 	}
 	if err := syncFile(temp); err != nil {
 		return notWritable(err)

@@ -11,6 +11,25 @@ type Selection struct {
 	Actor    string // "": any
 }
 
+// SearchBehind returns how many events of a ledger file are not in the search
+// index yet; a search looks at those one by one.
+func SearchBehind(path string) (n int64, err error) {
+	path, err = RealPath(path)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := inspect(path, len(ladder)); err != nil {
+		return 0, err
+	}
+	c, err := connectRead(path)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	err = c.queryRow(`SELECT max(0, (SELECT last_id FROM head) - through_id) FROM followers WHERE name = 'search'`).Scan(&n)
+	return n, classify(err)
+}
+
 // readSlice is how many events one snapshot of an export covers.
 const readSlice = 5000
 

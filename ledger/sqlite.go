@@ -68,6 +68,12 @@ func connect(path, mode string, pragmas ...string) (*conn, error) {
 // write-ahead log that every reader needs; when there is no such log the file
 // alone is the whole ledger, and is read as one that does not change.
 func connectRead(path string) (*conn, error) {
+	if yes, err := keepsLog(path); err != nil || !yes {
+		if err != nil {
+			return nil, err
+		}
+		return connect(path, "ro&immutable=1", "query_only = 1") // a log beside it is another file's
+	}
 	c, err := connect(path, "ro", "query_only = 1")
 	if err == nil {
 		var version int
