@@ -146,6 +146,15 @@ func (x *examination) ledger() {
 		return
 	}
 	x.add(fine("ledger", "%s: %s in %s bytes, no fault found", x.p.Ledger, plural(r.Events, "event"), count(fi.Size())))
+	behind, err := ledger.SearchBehind(x.p.Ledger)
+	switch {
+	case err != nil:
+		x.add(wrong("search index", daemon.Explain(err, x.p)))
+	case behind == 0:
+		x.add(fine("search index", "complete"))
+	default: // a search looks at those by itself
+		x.add(fine("search index", "%s behind; a search looks at them one by one", plural(behind, "event")))
+	}
 }
 
 func (x *examination) backups(daily bool, failed *ledger.Event) {
