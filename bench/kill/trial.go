@@ -114,6 +114,7 @@ func (t trial) kill(ctx context.Context, place *rig.Place, acknowledged *atomic.
 	draw := rand.New(rand.NewPCG(t.seed, 0))
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
+	last := 0
 	for kills < t.kills {
 		next := acknowledged.Load() + 1 + draw.Int64N(betweenKills)
 		for acknowledged.Load() < next {
@@ -123,9 +124,16 @@ func (t trial) kill(ctx context.Context, place *rig.Place, acknowledged *atomic.
 				return kills, fmt.Errorf("after %d kills no receipt came through: %w", kills, ctx.Err())
 			}
 		}
+		// Receipts of the service killed last may still have been on their way, so
+		// the one that answers is asked for until it is another.
 		pid, err := place.Owner(ctx)
-		if err != nil {
-			return kills, fmt.Errorf("after %d kills: %w", kills, err)
+		if err != nil || pid == last {
+			select {
+			case <-tick.C:
+				continue
+			case <-ctx.Done():
+				return kills, fmt.Errorf("after %d kills nobody serves: %w", kills, errors.Join(err, ctx.Err()))
+			}
 		}
 		service, err := os.FindProcess(pid)
 		if err == nil {
@@ -134,6 +142,7 @@ func (t trial) kill(ctx context.Context, place *rig.Place, acknowledged *atomic.
 		if err != nil {
 			return kills, fmt.Errorf("kill %d: %w", kills, err)
 		}
+		last = pid
 		kills++
 		if t.restart {
 			if err := startAuto(place); err != nil {

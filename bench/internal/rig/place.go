@@ -83,7 +83,7 @@ func (p *Place) Key() string {
 func (p *Place) Command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.binary, args...)
 	cmd.Dir = p.Dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Dir, "STEWARD_HOME=" + p.Dir, "STEWARD_SOCKET=" + p.Socket}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Dir, "STEWARD_HOME=" + p.Dir, "STEWARD_BACKUP_DAILY=false", "STEWARD_SOCKET=" + p.Socket}
 	for _, name := range []string{"SystemRoot", "TEMP"} { // Windows starts nothing without them
 		if v := os.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
