@@ -127,8 +127,10 @@ type Mover struct {
 	Buckets   []int64 // of two minutes each, oldest first, the last one holds now
 }
 
-// moversRead bounds how many lanes one report reads.
-const moversRead = 1000
+const (
+	moversRead = 1000 // lanes one report counts
+	moversOld  = 32   // lanes out of time it passes over
+)
 
 // Movers returns the actors with an event at or after since, newest first, and
 // how many there are; more says that counting stopped at 1 000 lanes.
@@ -147,7 +149,7 @@ func (v *View) Movers(workspace string, since Millis, limit int) (total int64, m
 	}
 	defer rows.Close()
 	at := map[int64]int{} // actor to its place; -1 beyond the limit
-	read := 0
+	read, old := 0, 0
 	for rows.Next() {
 		var actor, ws int64
 		var l lane
@@ -156,7 +158,12 @@ func (v *View) Movers(workspace string, since Millis, limit int) (total int64, m
 			return 0, false, nil, err
 		}
 		if l.lastAt < int64(since) {
-			break
+			// The order is the id; where the clock went back an older time may stand
+			// before newer ones. Some are passed over, then there is nothing to come.
+			if old++; old > moversOld {
+				break
+			}
+			continue
 		}
 		if read++; read > moversRead {
 			more = true
@@ -192,6 +199,7 @@ func (v *View) Movers(workspace string, since Millis, limit int) (total int64, m
 		for _, n := range items[i].Buckets {
 			items[i].Count += n
 		}
+		items[i].Count = max(items[i].Count, 1) // one at the very edge of the time lies before the first bucket
 		if items[i].Last, err = v.Event(items[i].LastID); err != nil {
 			return 0, false, nil, err
 		}

@@ -43,7 +43,7 @@ func made(t *testing.T) string {
 
 func raw(t *testing.T, path string, statements ...string) error {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,14 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
+// names returns how many names the file has.
+func names(fi os.FileInfo) int {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return int(st.Nlink)
+	}
+	return 1
+}
+
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
 func isFull(err error) bool {

@@ -83,6 +83,9 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if o.BackupDir == "" {
 		o.BackupDir = filepath.Join(filepath.Dir(path), "backups")
 	}
+	if fi, err := os.Stat(path); err == nil && names(fi) > 1 {
+		return nil, fmt.Errorf("open %s: %w", filepath.Base(path), ErrLinked)
+	}
 	if err := prepareFile(ctx, path, o.BackupDir, ladder, o.Logger); err != nil {
 		return nil, fmt.Errorf("open %s: %w", filepath.Base(path), err)
 	}
@@ -99,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 }
 
 func (l *Log) start() error {
-	c, err := connect(l.path, "rw", "journal_mode = WAL", "synchronous = FULL", "journal_size_limit = 67108864", "cache_size = -8192")
+	c, err := connect(l.path, "rw", "journal_mode = WAL", "synchronous = FULL", "journal_size_limit = 67108864", "temp_store = MEMORY", "cache_size = -8192")
 	if err != nil {
 		return err
 	}

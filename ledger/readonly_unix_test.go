@@ -4,6 +4,7 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,4 +69,22 @@ func copyTest(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, b, 0o755)
+}
+
+func TestAFileWithTwoNamesIsRefused(t *testing.T) {
+	path := made(t)
+	if err := os.Link(path, path+".other"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ledger.Open(context.Background(), ledger.Options{Path: path}); !errors.Is(err, ledger.ErrLinked) {
+		t.Errorf("two names have two locks: %v", err)
+	}
+	if err := os.Remove(path + ".other"); err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Open(context.Background(), ledger.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
 }

@@ -11,7 +11,7 @@ import (
 // the commit it would take two thirds of the writer's rate. A search reads the
 // index as far as it has come and looks at the few events behind it itself.
 const (
-	searchSlice = 512                    // events indexed in one commit: a smaller one pays for more commits and merges
+	searchSlice = 1024                   // events indexed in one commit: a smaller one pays for more commits and merges
 	searchLag   = 4096                   // how far the index may fall behind under load
 	searchPause = 100 * time.Millisecond // quiet time before the index catches up
 )
@@ -266,8 +266,11 @@ func (w *writer) slice() (int64, error) {
 		next = next[:min(len(next), searchSlice)]
 		if len(next) > 0 {
 			last, err := w.insert(next)
+			if err != nil {
+				return 0, err
+			}
 			w.recent = w.recent[last+1-w.recent[0].id:]
-			return last, err
+			return last, nil
 		}
 	}
 	w.names = w.known // between updates every name is committed, so it may be remembered

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -160,4 +161,29 @@ func FuzzSearch(f *testing.F) {
 			t.Fatalf("%q: %v", query, err)
 		}
 	})
+}
+
+// A damaged index must not take the writer with it.
+func TestABrokenIndexLeavesTheLedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := ledgertest.OpenWith(t, ledger.Options{Path: path})
+	ledgertest.Append(t, l, ledger.Event{Actor: "a", Type: "done"})
+	indexed(t, l)
+	if err := raw(t, path, `DROP TABLE search`); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		ledgertest.Append(t, l, ledger.Event{Actor: "a", Type: "done"})
+	}
+	if _, err := update(t, l, func(tx *ledger.Tx) ([]byte, error) {
+		for range 6000 { // so far behind that the writer indexes before it commits
+			if _, err := tx.Append(ledger.Event{Actor: "c", Type: "note"}); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ledgertest.Append(t, l, ledger.Event{Actor: "d", Type: "done"})
 }
