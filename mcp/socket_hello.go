@@ -96,7 +96,11 @@ func (s *Socket) welcome(c *conn, h *local.Hello) {
 		return
 	}
 	if s.cfg.BeforeWelcome != nil {
-		if err := s.cfg.BeforeWelcome(*h); err != nil {
+		err, waited := s.prepare(c, h)
+		if !waited {
+			return
+		}
+		if err != nil {
 			e := p.server.failure(err)
 			s.log.Warn("refusing a hello", "code", e.Code, "error", err)
 			c.refuse(local.Refused{Code: string(e.Code), Message: e.Message, Hint: e.Hint})
@@ -109,6 +113,26 @@ func (s *Socket) welcome(c *conn, h *local.Hello) {
 		State: local.StateServing, Version: s.cfg.Version, Schema: s.cfg.Schema, Tools: local.Digest(), Slots: local.Slots,
 	}}) {
 		c.serve()
+	}
+}
+
+// prepare runs BeforeWelcome and tells the client meanwhile that it is being
+// served soon: entering what was spooled may take longer than a client waits for
+// a silent service. It is false when the client or the service went away.
+func (s *Socket) prepare(c *conn, h *local.Hello) (err error, waited bool) {
+	done := make(chan error, 1)
+	go func() { done <- s.cfg.BeforeWelcome(*h) }()
+	tick := time.NewTicker(s.timing.opening)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err, true
+		case <-tick.C:
+			if s.isDraining() || !c.say(local.Line{Welcome: &local.Welcome{State: local.StateOpening, Done: 1}}) {
+				return nil, false
+			}
+		}
 	}
 }
 

@@ -33,13 +33,21 @@ type spool struct {
 func (s *spool) drain(ctx context.Context, progress func(done float64)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for s.pass(ctx, progress) { // what came during one pass is for the next
+		progress = nil
+	}
+}
+
+// pass applies the calls that are there now, and reports whether it applied all
+// of some.
+func (s *spool) pass(ctx context.Context, progress func(done float64)) (more bool) {
 	files, err := local.List(s.dir)
 	if err != nil {
 		s.logger.Warn("the spool cannot be read", "error", err)
-		return
+		return false
 	}
 	if len(files) == 0 {
-		return
+		return false
 	}
 	start, bad := time.Now(), 0
 	for i, f := range files {
@@ -50,13 +58,14 @@ func (s *spool) drain(ctx context.Context, progress func(done float64)) {
 		}
 		if err != nil {
 			s.logger.Warn("spooled calls stay for now", "file", f, "left", len(files)-i, "error", err)
-			return
+			return false
 		}
 		if progress != nil {
 			progress(float64(i+1) / float64(len(files)))
 		}
 	}
 	s.logger.Info("spooled calls entered", "calls", len(files)-bad, "set_aside", bad, "took", took(start))
+	return true
 }
 
 // apply makes one call take effect and removes its file. refused is why it
@@ -102,6 +111,9 @@ func caller(r local.Record, file string) ops.Caller {
 		Stamp:  &ledger.Stamp{Bridge: r.Stamp.Bridge, Slot: r.Stamp.Slot, Seq: r.Stamp.Seq},
 		SaidAt: ledger.At(r.SaidAt), Spooled: file,
 	}
+	if c.Workspace == "" {
+		c.Workspace = r.Caller.Workspace // as the bridge knew it, from the client's own name
+	}
 	if c.Workspace == "" { // the client's name, without its version
 		c.Workspace = c.Client
 		if i := strings.LastIndexByte(c.Client, ' '); i > 0 && strings.ContainsAny(c.Client[i:], "0123456789") {
@@ -115,13 +127,17 @@ func caller(r local.Record, file string) ops.Caller {
 // the ledger, once.
 func (s *spool) setAside(ctx context.Context, file string, refused error) error {
 	to := filepath.Join(s.dir, "bad", file)
-	s.logger.Warn("a spooled call cannot be entered", "file", to, "error", refused)
+	why := "it is no whole record"
+	if code := ops.CodeOf(refused); !errors.Is(refused, local.ErrBadRecord) {
+		why = "it was refused as " + string(code) // without the text, which may quote the call's arguments
+	}
+	s.logger.Warn("a spooled call cannot be entered", "file", to, "because", why)
 	_, err := s.log.Update(ctx, nil, [32]byte{}, func(tx *ledger.Tx) ([]byte, error) {
 		if first, err := tx.MarkSpooled(file); err != nil || !first {
 			return nil, err
 		}
 		_, err := tx.Append(ledger.Event{Actor: "steward", Type: "failed", Object: "spool", ObjectType: "spool", File: ledger.Clip(to, ledger.MaxFile),
-			Outcome: ledger.Clip("a spooled call cannot be entered: "+refused.Error(), ledger.MaxOutcome), Injectable: true, Source: ledger.System})
+			Outcome: "a spooled call cannot be entered: " + why, Injectable: true, Source: ledger.System})
 		return nil, err
 	})
 	if err != nil {

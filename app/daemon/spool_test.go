@@ -147,7 +147,7 @@ func TestWhatCannotBeEnteredIsSetAside(t *testing.T) {
 	if good != 1 || len(failed) != 5 {
 		t.Errorf("%d good, %d failed; want 1 and 5", good, len(failed))
 	}
-	for f, says := range map[string]string{torn: "not a whole record", long: "outcome: at most 512 characters; got 513", none: "no such tool", forbidden: "only a person", reused: "another call"} {
+	for f, says := range map[string]string{torn: "no whole record", long: "refused as invalid", none: "refused as not_found", forbidden: "refused as forbidden", reused: "refused as conflict"} {
 		if !strings.Contains(failed[f], says) {
 			t.Errorf("%s: %q; want it to say %q", f, failed[f], says)
 		}

@@ -101,11 +101,24 @@ func RunBridge(ctx context.Context, cfg BridgeConfig) error {
 	case <-ctx.Done():
 		by = 0
 	}
-	hurry := context.AfterFunc(ctx, func() { b.engine.finish(time.Now()) })
-	b.engine.finish(time.Now().Add(by))
-	hurry()
-	stop()
-	worker.Wait()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		hurry := context.AfterFunc(ctx, func() { b.engine.finish(time.Now()) })
+		b.engine.finish(time.Now().Add(by))
+		hurry()
+		stop()
+		worker.Wait()
+	}()
+	// A client that has stopped reading holds a write for ever; the process must
+	// end all the same, and takes that write with it.
+	patience := time.NewTimer(by + 2*takerPatience)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+		stop()
+	}
 	return err
 }
 

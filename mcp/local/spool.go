@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -189,9 +190,32 @@ func writeSynced(path string, b []byte) error {
 }
 
 // List returns the names of the spooled calls in dir, in the order in which
-// they are to be applied. A folder that is not there is empty. Other files are
-// left out.
-func List(dir string) ([]string, error) {
+// they are to be applied, of each bridge without a gap: a folder that is written
+// while it is read may show a later file and not an earlier one, and a call that
+// is applied before its predecessor makes that one too late. So the folder is
+// read twice: whatever precedes a file of the first reading was there before the
+// second one began. Files that came since are for the next time. A folder that is
+// not there is empty. Other files are left out.
+func List(dir string) ([]string, error) { return listTwice(dir, readSpool) }
+
+func listTwice(dir string, read func(dir string) ([]string, error)) ([]string, error) {
+	first, err := read(dir)
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	last := map[string]string{}
+	for _, f := range first {
+		bridge, _ := BridgeOf(f)
+		last[bridge] = max(last[bridge], f)
+	}
+	all, err := read(dir)
+	return slices.DeleteFunc(all, func(f string) bool {
+		bridge, _ := BridgeOf(f)
+		return f > last[bridge]
+	}), err
+}
+
+func readSpool(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // sorted
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -231,23 +231,34 @@ func encodeLine(l Line) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Limits of what a hello repeats of its surroundings, in bytes, so that no
-// folder or client name can push the line over MaxLine even when JSON escapes
-// half of it.
+// Limits of what a hello repeats of its surroundings, so that no folder or client
+// name can push the line over MaxLine even when JSON escapes all of it: six bytes
+// for a byte of a path, or for a character of a name.
 const (
-	maxHelloWorkspace = 256
-	maxHelloName      = 128
+	maxHelloWorkspace = 256 // bytes
+	maxHelloName      = 128 // characters, as many as the ledger keeps
 )
 
 // fitted returns h with its free texts cut to fit into one line. Of a path the
 // end is kept, of a name the beginning.
 func (h Hello) fitted() Hello {
 	h.Workspace = tail(h.Workspace, maxHelloWorkspace)
-	h.Stream = head(h.Stream, maxHelloName)
-	h.Client = head(h.Client, maxHelloName)
+	h.Stream = characters(h.Stream, maxHelloName)
+	h.Client = characters(h.Client, maxHelloName)
 	h.Era = head(h.Era, 32)
 	h.Version = head(h.Version, 64)
 	return h
+}
+
+// characters returns the first n characters of s.
+func characters(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
 }
 
 // head returns the longest prefix of s within n bytes that cuts no character.

@@ -105,7 +105,7 @@ func TestHelloAlwaysFits(t *testing.T) {
 	if got := (Hello{Workspace: strings.Repeat("é", 200) + "/api"}).fitted().Workspace; !strings.HasSuffix(got, "é/api") || len(got) > maxHelloWorkspace {
 		t.Errorf("of a long path %q is left", got)
 	}
-	if got := (Hello{Client: strings.Repeat("é", 200)}).fitted().Client; got != strings.Repeat("é", 64) {
+	if got := (Hello{Client: strings.Repeat("é", 200)}).fitted().Client; got != strings.Repeat("é", 128) {
 		t.Errorf("of a long name %q is left", got)
 	}
 }

@@ -58,6 +58,9 @@ func reportDone() Op {
 		Surfaces:   Agent | Window | Web | Shell,
 		AlwaysLoad: true,
 	}, func(tx *ledger.Tx, c Caller, in reportDoneArgs) (Receipt, error) {
+		if in.Type == ledger.TypeFocus {
+			return Receipt{}, &ledger.FieldError{Field: "type", Rule: "a word other than focus, which is what focus_change writes", Got: in.Type}
+		}
 		e := c.event(in.Actor, in.Type)
 		e.Object, e.Outcome, e.File = in.Object, in.Outcome, in.File
 		kept, dropped := in.Metrics.Split(ledger.MaxMetrics)
