@@ -47,7 +47,7 @@ type bridge struct {
 // Light makes the Go runtime of a process that is nothing but a bridge keep its
 // heap to a few megabytes: what lives in it is small, and one bridge runs for
 // each open workspace. It belongs before RunBridge.
-func Light() { debug.SetGCPercent(25) }
+func Light() { debug.SetGCPercent(10) }
 
 // RunBridge serves one MCP client over In and Out until In ends, Out takes no
 // more, or ctx ends. Then what is in flight has five seconds (none, if ctx
