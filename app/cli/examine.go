@@ -109,6 +109,10 @@ func (x *examination) service() {
 		x.add(check{Name: "socket", Detail: fmt.Sprintf("%s answers for another ledger: %s", p.Socket, info.Path), Hint: "STEWARD_SOCKET and STEWARD_DB must belong together", Code: ops.Unavailable})
 	case err == nil:
 		x.Service = &info
+		if info.State == "refusing" {
+			x.add(check{Name: "socket", Detail: fmt.Sprintf("%s answers, but the service cannot serve the ledger", p.Socket), Hint: "the line on the ledger says why; so does " + p.Log, Code: ops.Unavailable})
+			return
+		}
 		c := fine("socket", "%s answers: %s, version %s, %s, %s", p.Socket, info.State, info.Version, info.Role, plural(int64(info.Connections), "connection"))
 		if info.Version != version {
 			c.Warning, c.Hint = true, "the service is of another version than this program; `steward stop` lets the next call start this one"
@@ -120,9 +124,17 @@ func (x *examination) service() {
 			hint = "the service listens on " + at + ": it was started with another STEWARD_SOCKET than is set here"
 		}
 		x.add(check{Name: "socket", Detail: fmt.Sprintf("%s does not answer, though the ledger is held", p.Socket), Hint: hint, Code: ops.Unavailable})
+	case occupied(p.Socket):
+		x.add(check{Name: "socket", Detail: p.Socket + " is something else than a socket, so no service can listen there", Hint: "move it away", Code: ops.Unavailable})
 	default:
 		x.add(fine("socket", "%s: nobody listens; the first call starts a service", p.Socket))
 	}
+}
+
+// occupied tells whether something that is no socket stands at the path of one.
+func occupied(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && runtime.GOOS != "windows" && fi.Mode()&fs.ModeSocket == 0
 }
 
 func (x *examination) ledger() {

@@ -43,6 +43,7 @@ const (
 	idleAfter   = 10 * time.Minute
 	refuseFor   = 60 * time.Second
 	drainWithin = 2 * time.Second
+	lookAfter   = 30 * time.Second // between looks at the ledger's and the socket's path
 )
 
 // service is one run from the lock to its return.
@@ -157,7 +158,7 @@ func (s *service) own(ctx context.Context, unusable error) error {
 	if err != nil {
 		err = s.refuse(ctx, err)
 	} else {
-		s.serve(ctx, log)
+		err = s.serve(ctx, log, mine)
 	}
 	s.drain(log)
 	<-served
@@ -206,21 +207,22 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 }
 
 // serve waits for a reason to go, and meanwhile sees to the daily copies.
-func (s *service) serve(ctx context.Context, log *ledger.Log) {
+func (s *service) serve(ctx context.Context, log *ledger.Log, mine os.FileInfo) error {
 	defer s.keep(log)()
-	idle := time.NewTimer(s.Idle)
+	look := min(s.Idle, lookAfter)
+	idle := time.NewTimer(look)
 	defer idle.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			s.Logger.Info("leaving", "because", "asked by a signal")
-			return
+			return nil
 		case why := <-s.leave:
 			s.Logger.Info("leaving", "because", why)
-			return
+			return nil
 		case <-log.Gone():
 			s.Logger.Error("leaving", "because", ledger.ErrMoved, "ledger", s.Paths.Ledger)
-			return
+			return nil
 		case <-idle.C:
 			active, since := s.present()
 			wait := s.untilIdle(time.Now(), active, since)
@@ -229,11 +231,30 @@ func (s *service) serve(ctx context.Context, log *ledger.Log) {
 			}
 			if wait <= 0 {
 				s.Logger.Info("leaving", "because", "nobody was here for "+s.Idle.String())
-				return
+				return nil
 			}
-			idle.Reset(wait)
+			if err := s.unreachable(mine); err != nil {
+				s.Logger.Error("leaving", "because", err)
+				return err
+			}
+			idle.Reset(min(wait, look))
 		}
 	}
+}
+
+// unreachable says that the socket's path no longer leads here: a cleaner of
+// temporary files or a person has taken it away. Nobody could reach this service
+// any more, nor start another beside it, so it makes room for one.
+func (s *service) unreachable(mine os.FileInfo) error {
+	if mine == nil {
+		return nil
+	}
+	now, err := os.Lstat(s.Paths.Socket)
+	if err == nil && os.SameFile(mine, now) || err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return &ops.Error{Code: ops.Unavailable, Message: "the socket " + s.Paths.Socket + " was removed or replaced while the service ran",
+		Hint: "start it again; the next call of a client does so by itself"}
 }
 
 // keep lets a keeper work until stop is called.

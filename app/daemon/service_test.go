@@ -607,6 +607,23 @@ func TestLedgerRemovedUnderTheService(t *testing.T) {
 	connect(t, p).call("report_done", map[string]any{"actor": "me"})
 }
 
+func TestSocketRemovedUnderTheService(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a pipe has no path to remove")
+	}
+	p := place(t)
+	s := start(t, Options{Paths: p, Idle: 20 * time.Millisecond})
+	s.reaches(Serving)
+	if err := os.Remove(p.Socket); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ends(); ops.CodeOf(err) != ops.Unavailable || !strings.Contains(err.Error(), p.Socket) {
+		t.Errorf("ended with %v; want it to say that the socket was removed", err)
+	}
+	start(t, Options{Paths: p}).reaches(Serving)
+	connect(t, p).call("report_done", map[string]any{"actor": "me"})
+}
+
 func TestSocketOfAnotherProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a pipe is made by other means")
