@@ -19,6 +19,7 @@ type Set struct {
 	ops    []Op
 	byName map[string]*Op
 	logger *slog.Logger
+	stir   stir
 }
 
 // NewSet binds operations to env. Two of one name are a programmer's error and
@@ -60,6 +61,9 @@ func (s *Set) Call(ctx context.Context, c Caller, name string, args json.RawMess
 	res, err = op.call(ctx, s.env, c, args)
 	if err != nil {
 		return Result{}, s.failed(name, err)
+	}
+	if op.Stirs {
+		s.Stir()
 	}
 	return res, nil
 }

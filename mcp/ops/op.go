@@ -123,6 +123,7 @@ type Spec struct {
 	Surfaces   Surface
 	Idempotent bool // repeating a call with the same arguments changes nothing more; true of every read
 	AlwaysLoad bool // asks clients never to defer the tool to its name
+	Stirs      bool // changes what pages show without an event: their followers are told
 }
 
 // Op is one operation. Make it with Read, Wait, Append, Decide or Act.
