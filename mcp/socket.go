@@ -47,6 +47,9 @@ type SocketConfig struct {
 	// that bridge left in the spool comes before what it sends. An error
 	// refuses the hello with its code.
 	BeforeWelcome func(local.Hello) error
+	// Person tells whether proof lets a window decide as the person. nil lets
+	// none in.
+	Person func(proof string) bool
 	// Info answers doctor. State and Connections are filled in here.
 	Info func() local.Info
 }

@@ -139,13 +139,16 @@ func (s *Socket) prepare(c *conn, h *local.Hello) (err error, waited bool) {
 // objection is why a hello is refused whatever the state, nil when it is not.
 func (s *Socket) objection(h *local.Hello) *local.Refused {
 	switch {
-	case h.Role != local.RoleBridge && h.Role != local.RoleShell:
-		return &local.Refused{Code: string(ops.Invalid), Message: "hello.role: bridge or shell; got " + oneLine(h.Role)}
+	case h.Role != local.RoleBridge && h.Role != local.RoleShell && h.Role != local.RoleWindow:
+		return &local.Refused{Code: string(ops.Invalid), Message: "hello.role: bridge, shell or window; got " + oneLine(h.Role)}
 	case h.ID == "" || len(h.ID) > 64:
 		return &local.Refused{Code: string(ops.Invalid), Message: "hello.id: 1 to 64 bytes"}
 	case h.Ledger != "" && s.cfg.Ledger != "" && h.Ledger != s.cfg.Ledger:
 		return &local.Refused{Code: local.RefusedLedger, Message: "the service on this socket keeps another ledger",
 			Hint: "STEWARD_DB and STEWARD_SOCKET must belong together; steward doctor shows both"}
+	case h.Role == local.RoleWindow && (s.cfg.Person == nil || !s.cfg.Person(h.Proof)):
+		return &local.Refused{Code: local.RefusedForbidden, Message: "hello.proof: a window shows what the token file of the service's state folder holds",
+			Hint: "start the window with the same STEWARD_HOME as the service"}
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ const (
 const (
 	RoleBridge = "bridge" // an agent's stdio bridge
 	RoleShell  = "shell"  // a command a person or a script typed
+	RoleWindow = "window" // a window whose process does not own the ledger; needs a Proof
 )
 
 // The states a welcome can name.
@@ -48,9 +49,9 @@ const (
 	RefusedForbidden = "forbidden" // another user's service
 )
 
-// Hello is the first line of a bridge or a shell command.
+// Hello is the first line of a bridge, a shell command or a window.
 type Hello struct {
-	Role      string `json:"role"`                // RoleBridge or RoleShell
+	Role      string `json:"role"`                // RoleBridge, RoleShell or RoleWindow
 	ID        string `json:"id"`                  // a ULID, new for each process: the owner of the slots
 	Version   string `json:"version"`             // of the binary
 	Schema    int    `json:"schema,omitempty"`    // highest ledger schema the binary knows
@@ -61,6 +62,7 @@ type Hello struct {
 	Client    string `json:"client,omitempty"`    // "name version" of the MCP client, when known
 	Era       string `json:"era,omitempty"`       // protocol revision the client speaks, when known
 	Tools     string `json:"tools,omitempty"`     // Digest of the embedded definitions
+	Proof     string `json:"proof,omitempty"`     // of a window: what the token file of the state folder holds
 }
 
 // Welcome answers a hello. In state opening, Done goes from 0 to 1 and another
