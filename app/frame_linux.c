@@ -17,6 +17,8 @@ static GtkWindow *window;
 static WebKitWebView *view;
 static GdkRectangle start;    /* where the window first appears */
 static int shape = STEWARD_ORB;
+static GdkRectangle wanted; /* where it was sent last */
+static int again;           /* how often it is still sent there when it turns up elsewhere */
 static Window before; /* whom the keyboard was taken from; 0: nobody */
 
 int steward_start(void) { return gtk_init_check(NULL, NULL); }
@@ -87,6 +89,8 @@ void steward_place(int to, int x, int y, int w, int h, int min_w, int min_h) {
 	GdkGeometry limits = {.min_width = min_w, .min_height = min_h, .max_width = w, .max_height = h};
 	gtk_window_set_geometry_hints(window, NULL, &limits, to == STEWARD_PANEL ? GDK_HINT_MIN_SIZE : GDK_HINT_MIN_SIZE | GDK_HINT_MAX_SIZE);
 	gtk_window_set_accept_focus(window, to != STEWARD_ORB);
+	wanted = (GdkRectangle){x, y, w, h};
+	again = 4;
 	gtk_window_move(window, x, y);
 	gtk_window_resize(window, w, h);
 	cut_out(w, h);
@@ -151,6 +155,15 @@ void steward_raise(void) {
 
 static gboolean configured(GtkWidget *w, GdkEventConfigure *e, gpointer data) {
 	static int width, height;
+	/* News of an earlier size may come after the window was sent elsewhere, and
+	 * GTK would take it for what the window manager wants. */
+	if (e->width == wanted.width && e->height == wanted.height)
+		again = 0;
+	else if (again > 0) {
+		again--;
+		gtk_window_move(window, wanted.x, wanted.y);
+		gtk_window_resize(window, wanted.width, wanted.height);
+	}
 	if (e->width != width || e->height != height) {
 		width = e->width;
 		height = e->height;
@@ -173,6 +186,49 @@ static void recomposed(GdkScreen *screen, gpointer data) {
 }
 
 static void rearranged(GdkScreen *screen, gpointer data) { stewardRearranged(); }
+
+/* The window manager keeps the release of a button that moved or resized the
+ * window to itself. Without it the page would take the next press for one more
+ * of the same, and that click would be lost. It comes from nowhere, so that it
+ * ends no click. */
+static gboolean pressed;
+
+static void release(GtkWidget *w, GdkEvent *because) {
+	GdkEvent *e = gdk_event_new(GDK_BUTTON_RELEASE);
+	e->button.window = g_object_ref(gtk_widget_get_window(w));
+	e->button.time = gdk_event_get_time(because);
+	e->button.x = e->button.y = e->button.x_root = e->button.y_root = -1;
+	e->button.state = GDK_BUTTON1_MASK;
+	e->button.button = 1;
+	gdk_event_set_device(e, gdk_event_get_device(because));
+	gtk_widget_event(w, e);
+	gdk_event_free(e);
+}
+
+static gboolean pointed(GtkWidget *w, GdkEvent *e, gpointer data) {
+	GdkModifierType held = 0;
+	switch (gdk_event_get_event_type(e)) {
+	case GDK_BUTTON_PRESS:
+		if (e->button.button != 1)
+			break;
+		if (pressed)
+			release(w, e);
+		pressed = TRUE;
+		break;
+	case GDK_BUTTON_RELEASE:
+		if (e->button.button == 1)
+			pressed = FALSE;
+		break;
+	case GDK_MOTION_NOTIFY:
+	case GDK_ENTER_NOTIFY:
+		if (pressed && gdk_event_get_state(e, &held) && !(held & GDK_BUTTON1_MASK))
+			release(w, e);
+		break;
+	default:
+		break;
+	}
+	return FALSE;
+}
 
 /* What the page may do */
 
@@ -238,6 +294,8 @@ static void prepare(void) {
 	g_signal_connect(screen, "monitors-changed", G_CALLBACK(rearranged), NULL);
 	g_signal_connect(screen, "size-changed", G_CALLBACK(rearranged), NULL);
 
+	for (const char *const *name = (const char *const[]){"button-press-event", "button-release-event", "motion-notify-event", "enter-notify-event", NULL}; *name; name++)
+		g_signal_connect(view, *name, G_CALLBACK(pointed), NULL);
 	g_signal_connect(view, "decide-policy", G_CALLBACK(decided), NULL);
 	g_signal_connect(view, "create", G_CALLBACK(created), NULL);
 	g_signal_connect(view, "permission-request", G_CALLBACK(permitted), NULL);

@@ -289,10 +289,10 @@ func (s *Stage) moved(r Rect) {
 	if r == s.asked {
 		s.until = time.Time{}
 	}
-	s.rect = r
 	if time.Now().Before(s.until) {
 		return // on its way
 	}
+	s.rect = r
 	switch {
 	case s.shape == Orb && (r.X != s.orb.X || r.Y != s.orb.Y):
 		s.orb.X, s.orb.Y = r.X, r.Y
