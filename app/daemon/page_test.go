@@ -128,6 +128,9 @@ func TestPageDecides(t *testing.T) {
 	start(t, Options{Paths: p, Listen: address}).reaches(Serving)
 	w := newWire(t, address, "")
 	owner := secret(t, p.Token)
+	if a, body := w.as("", "GET", "/", ""); a.StatusCode != 200 || !strings.HasPrefix(body, "<!doctype html>") { // this program's own page
+		t.Errorf("%s %.60s", a.Status, body)
+	}
 	connect(t, p).call("handoff_create", map[string]any{"target": "dj", "instruction": "mix", "idempotency_key": "k"})
 	_, list := w.as(owner, "POST", "/api/call/handoff_list", "")
 	var l ops.HandoffList
