@@ -20,7 +20,10 @@ func (s *Server) answer(r *request) (line []byte) {
 			line = s.refuse(r.id, s.failure(fmt.Errorf("%s: panic: %v\n%s", r.method, p, debug.Stack())))
 		}
 	}()
-	if r.method != methodToolsCall {
+	switch {
+	case r.method == methodFollow && r.caller.Surface == ops.Window:
+		return s.follow(r)
+	case r.method != methodToolsCall:
 		return s.viaLibrary(r)
 	}
 	switch v := r.call.version; {

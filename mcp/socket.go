@@ -47,6 +47,12 @@ type SocketConfig struct {
 	// that bridge left in the spool comes before what it sends. An error
 	// refuses the hello with its code.
 	BeforeWelcome func(local.Hello) error
+	// Person tells whether proof lets a window decide as the person. nil lets
+	// none in.
+	Person func(proof string) bool
+	// OnSignIn makes a link with which a browser signs in as the person, for an
+	// asker who brings that proof. nil makes none.
+	OnSignIn func(proof string) (link string, refused *local.Refused)
 	// Info answers doctor. State and Connections are filled in here.
 	Info func() local.Info
 }

@@ -23,6 +23,7 @@ const (
 	maxRunning      = 64       // requests
 	maxRunningBytes = 16 << 20 // bytes of their lines
 	maxWaiting      = 32       // of the requests, those that wait
+	maxReading      = 4        // of the requests, those that read at one time: their answers may be long
 )
 
 // conn is one client from its hello to its end.
@@ -41,12 +42,13 @@ type conn struct {
 	flight  map[string]*request // by the raw JSON of the id; those that may still be cancelled
 	running int
 	waits   int
+	reading chan struct{} // a place for each that reads
 	bytes   int
 	closing bool // no new request starts
 }
 
 func newConn(s *Socket, nc net.Conn) *conn {
-	c := &conn{socket: s, nc: nc, lines: newLineReader(nc, local.MaxLine), flight: make(map[string]*request)}
+	c := &conn{socket: s, nc: nc, lines: newLineReader(nc, local.MaxLine), flight: make(map[string]*request), reading: make(chan struct{}, maxReading)}
 	c.free = sync.NewCond(&c.mu)
 	c.out = newOutbox(nc, s.timing.write, c.broken)
 	return c
@@ -108,7 +110,7 @@ func (c *conn) take(line []byte) bool {
 // begin admits a request, waiting for room. It returns nil twice when the
 // connection is closing, and the line to answer when the request is refused.
 func (c *conn) begin(m message) (*request, []byte) {
-	wait := m.method == methodToolsCall && c.server.kinds[m.call.name] == ops.Waits
+	wait := m.method == methodToolsCall && c.server.kinds[m.call.name] == ops.Waits || m.method == methodFollow
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !c.closing && c.running > 0 && (c.running >= maxRunning || c.bytes+len(m.line) > maxRunningBytes) {
@@ -275,8 +277,12 @@ func (c *conn) greet(h *local.Hello) {
 		Client:  oneLine(h.Client),
 		Stream:  oneLine(h.Stream),
 	}
-	if h.Role == local.RoleShell {
+	switch h.Role {
+	case local.RoleShell:
 		c.caller.Surface = ops.Shell
+	case local.RoleWindow: // objection has seen its proof; a person has no session and no workspace
+		c.caller, c.named = ops.Caller{Surface: ops.Window, Person: true}, true
+		return
 	}
 	c.named = c.caller.Client != ""
 	if c.caller.Workspace = c.caller.Stream; c.caller.Workspace == "" {

@@ -43,10 +43,12 @@ func (s *Socket) converse(c *conn) {
 		s.yield(c, *l.Yield)
 	case l.Stop != nil:
 		s.stop(c, *l.Stop)
+	case l.SignIn != nil:
+		s.signIn(c, *l.SignIn)
 	case l.Info != nil:
 		s.info(c)
 	default:
-		c.refuse(local.Refused{Code: string(ops.Invalid), Message: "first line: must be a hello, yield, stop or info"})
+		c.refuse(local.Refused{Code: string(ops.Invalid), Message: "first line: must be a hello, yield, stop, signin or info"})
 	}
 }
 
@@ -139,13 +141,16 @@ func (s *Socket) prepare(c *conn, h *local.Hello) (err error, waited bool) {
 // objection is why a hello is refused whatever the state, nil when it is not.
 func (s *Socket) objection(h *local.Hello) *local.Refused {
 	switch {
-	case h.Role != local.RoleBridge && h.Role != local.RoleShell:
-		return &local.Refused{Code: string(ops.Invalid), Message: "hello.role: bridge or shell; got " + oneLine(h.Role)}
+	case h.Role != local.RoleBridge && h.Role != local.RoleShell && h.Role != local.RoleWindow:
+		return &local.Refused{Code: string(ops.Invalid), Message: "hello.role: bridge, shell or window; got " + oneLine(h.Role)}
 	case h.ID == "" || len(h.ID) > 64:
 		return &local.Refused{Code: string(ops.Invalid), Message: "hello.id: 1 to 64 bytes"}
 	case h.Ledger != "" && s.cfg.Ledger != "" && h.Ledger != s.cfg.Ledger:
 		return &local.Refused{Code: local.RefusedLedger, Message: "the service on this socket keeps another ledger",
 			Hint: "STEWARD_DB and STEWARD_SOCKET must belong together; steward doctor shows both"}
+	case h.Role == local.RoleWindow && (s.cfg.Person == nil || !s.cfg.Person(h.Proof)):
+		return &local.Refused{Code: local.RefusedForbidden, Message: "hello.proof: a window shows what the token file of the service's state folder holds",
+			Hint: "start the window with the same STEWARD_HOME as the service"}
 	}
 	return nil
 }
@@ -175,6 +180,19 @@ func (s *Socket) stop(c *conn, ask local.Stop) {
 		s.cfg.OnStop(ask)
 	}
 	s.linger(c)
+}
+
+func (s *Socket) signIn(c *conn, ask local.SignIn) {
+	refused := &local.Refused{Code: string(ops.Unavailable), Message: "this service serves no page"}
+	if s.cfg.OnSignIn != nil {
+		var link string
+		if link, refused = s.cfg.OnSignIn(ask.Proof); refused == nil {
+			c.say(local.Line{Link: &local.Link{URL: link}})
+			return
+		}
+	}
+	s.log.Info("refused a link to sign in", "pid", ask.PID, "code", refused.Code)
+	c.refuse(*refused)
 }
 
 func (s *Socket) info(c *conn) {

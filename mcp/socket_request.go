@@ -28,6 +28,14 @@ type request struct {
 func (r *request) run() {
 	defer r.conn.release(r)
 	defer r.cancel()
+	if r.reads() {
+		select {
+		case r.conn.reading <- struct{}{}:
+			defer func() { <-r.conn.reading }()
+		case <-r.ctx.Done():
+		}
+		r.conn.out.room() // a client that does not read its answers is given no more of them
+	}
 	reply := r.conn.server.answer(r)
 	r.mu.Lock() // a report of progress under way goes first, a later one is dropped
 	defer r.mu.Unlock()
@@ -35,6 +43,13 @@ func (r *request) run() {
 	if r.conn.end(r) {
 		r.conn.out.send(reply)
 	}
+}
+
+// reads tells whether the request is a call that only looks. Its answer may be
+// long, and nobody else waits for it.
+func (r *request) reads() bool {
+	kind, known := r.conn.server.kinds[r.call.name]
+	return r.method == methodToolsCall && known && kind == ops.Reads
 }
 
 // progress sends one notifications/progress, unless the request has been

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"steward/app/web"
 	"steward/ledger"
 	"steward/mcp"
 	"steward/mcp/local"
@@ -28,15 +30,18 @@ type Options struct {
 	Paths    Paths
 	Env      Env
 	Role     Role
-	Version  string                // of this program
-	Settings *Settings             // default: the file of Paths, under Env
-	Listen   string                // where HTTP is served, as ListenAddress returns it; default: as Settings say
-	Logger   *slog.Logger          // default: none
-	Work     Work                  // default: none
-	Notify   func(s State, on any) // told of every change of state; on is the lock's text while Waiting, the error while Refusing, the *Door while Serving with HTTP. Must not block
-	Now      func() time.Time      // the wall clock of the ledger; default time.Now
-	Idle     time.Duration         // how long an Auto service stays with nobody there; default 10 minutes
-	Refuse   time.Duration         // how long Refusing lasts; default 60 seconds
+	Version  string                      // of this program
+	Settings *Settings                   // default: the file of Paths, under Env
+	Listen   string                      // where HTTP is served, as ListenAddress returns it; default: as Settings say
+	Logger   *slog.Logger                // default: none
+	Work     Work                        // default: none
+	Notify   func(s State, on any)       // told of every change of state; on is the lock's text while Waiting, the error while Refusing, the *Door while Serving with HTTP. Must not block
+	Now      func() time.Time            // the wall clock of the ledger; default time.Now
+	Ready    func(*ops.Set, *ledger.Log) // told, once, what a window in this process works with, before the first client is let in. Both end with Run
+	Page     fs.FS                       // the built page, for browsers; nil: there is none
+	Gone     <-chan struct{}             // closed when a Window has closed while a task was active: from then on an Auto, which leaves when no task is
+	Idle     time.Duration               // how long an Auto service stays with nobody there; default 10 minutes
+	Refuse   time.Duration               // how long Refusing lasts; default 60 seconds
 }
 
 const (
@@ -44,6 +49,7 @@ const (
 	refuseFor   = 60 * time.Second
 	drainWithin = 2 * time.Second
 	lookAfter   = 30 * time.Second // between looks at the ledger's and the socket's path
+	taskPause   = time.Second      // between looks for a task that is active, after the window has gone
 )
 
 // service is one run from the lock to its return.
@@ -62,8 +68,10 @@ type service struct {
 
 	mu     sync.Mutex
 	state  State
-	spool  *spool // nil until the ledger is open
-	wanted string // where HTTP should be by the newest settings
+	alone  bool     // the window has gone
+	page   *web.Web // nil while no HTTP is served
+	spool  *spool   // nil until the ledger is open
+	wanted string   // where HTTP should be by the newest settings
 }
 
 // Run serves until ctx ends, another process takes over or asks it to stop, or,
@@ -143,7 +151,7 @@ func (s *service) own(ctx context.Context, unusable error) error {
 	}
 	s.sock = mcp.NewSocket(mcp.SocketConfig{
 		Logger: s.Logger, Version: s.Version, Schema: ledger.SchemaVersion, Ledger: s.Paths.Key,
-		OnYield: s.onYield, OnStop: s.onStop, BeforeWelcome: s.beforeWelcome, Info: s.info,
+		OnYield: s.onYield, OnStop: s.onStop, BeforeWelcome: s.beforeWelcome, Person: s.Paths.isOwner, OnSignIn: s.onSignIn, Info: s.info,
 	})
 	s.become(Opening, nil)
 	served := make(chan struct{})
@@ -184,7 +192,10 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := ops.NewSet(&ops.Env{Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger}, ops.All()...)
+	set := ops.NewSet(&ops.Env{
+		Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger,
+		Settings: s.Settings, About: s.about, Opener: desktop{s.Env},
+	}, ops.All()...)
 	sp := &spool{dir: s.Paths.Spool, log: log, set: set, logger: s.Logger}
 	s.sock.Progress(0.25)
 	s.importOlder(s.going, log)
@@ -195,7 +206,10 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	s.spool = sp
 	s.mu.Unlock()
 	server := mcp.NewServer(s.Version, set, s.Logger)
-	s.openDoor(server)
+	if s.Ready != nil {
+		s.Ready(set, log)
+	}
+	s.openDoor(server, set, log)
 	if s.door == nil {
 		s.become(Serving, nil)
 	} else {
@@ -212,6 +226,7 @@ func (s *service) serve(ctx context.Context, log *ledger.Log, mine os.FileInfo) 
 	look := min(s.Idle, lookAfter)
 	idle := time.NewTimer(look)
 	defer idle.Stop()
+	gone := s.Gone
 	for {
 		select {
 		case <-ctx.Done():
@@ -223,7 +238,18 @@ func (s *service) serve(ctx context.Context, log *ledger.Log, mine os.FileInfo) 
 		case <-log.Gone():
 			s.Logger.Error("leaving", "because", ledger.ErrMoved, "ledger", s.Paths.Ledger)
 			return nil
+		case <-gone:
+			s.Logger.Info("the window has gone while a task is active; serving on until it ends")
+			gone, look = nil, min(look, taskPause)
+			s.mu.Lock()
+			s.alone = true
+			s.mu.Unlock()
+			idle.Reset(0)
 		case <-idle.C:
+			if gone == nil && s.Gone != nil && !s.Work.Active() {
+				s.Logger.Info("leaving", "because", "the window has gone and no task is active")
+				return nil
+			}
 			active, since := s.present()
 			wait := s.untilIdle(time.Now(), active, since)
 			if log.InPlace() != nil {
@@ -281,7 +307,7 @@ func (s *service) config() Config {
 // somebody is there, that is a whole idle time from now.
 func (s *service) untilIdle(now time.Time, active int, idleSince time.Time) time.Duration {
 	switch {
-	case s.Role != Auto, active > 0:
+	case s.role() != Auto, active > 0:
 		return s.Idle
 	case s.Work.Active(), s.Work.Wanted():
 		return max(s.Idle/10, time.Millisecond)
@@ -359,6 +385,16 @@ func (s *service) become(st State, on any) {
 	}
 }
 
+// role is why the process serves now.
+func (s *service) role() Role {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.alone {
+		return Auto
+	}
+	return s.Role
+}
+
 func (s *service) now() (State, *spool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -375,7 +411,7 @@ func (s *service) goAway(why string) {
 
 func (s *service) onYield(y local.Yield) (bool, string) {
 	st, _ := s.now()
-	me := owner{role: s.Role, version: s.Version, schema: ledger.SchemaVersion, state: st, active: s.Work.Active()}
+	me := owner{role: s.role(), version: s.Version, schema: ledger.SchemaVersion, state: st, active: s.Work.Active()}
 	granted, why := me.yields(y)
 	if granted {
 		s.goAway("a " + y.Role + " of version " + y.Version + " takes over")
@@ -400,6 +436,6 @@ func (s *service) beforeWelcome(local.Hello) error {
 
 func (s *service) info() local.Info {
 	st, _ := s.now()
-	return local.Info{PID: os.Getpid(), Role: string(s.Role), Version: s.Version, Schema: ledger.SchemaVersion, State: st.String(),
+	return local.Info{PID: os.Getpid(), Role: string(s.role()), Version: s.Version, Schema: ledger.SchemaVersion, State: st.String(),
 		Ledger: s.Paths.Key, Path: s.Paths.Ledger, Since: ledger.At(s.since).String()}
 }

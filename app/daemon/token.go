@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,6 +36,22 @@ func (p Paths) tokens(env Env, log *slog.Logger) (t tokens, err error) {
 			Hint: "give the agents another one: the owner's opens everything"}
 	}
 	return t, err
+}
+
+// Proof is what shows a service that a window is the person's: what the token
+// file of the state folder holds, which is made when it is not there. A variable
+// that sets another token for HTTP does not count: it may be known to one of two
+// processes alone.
+func (p Paths) Proof(log *slog.Logger) (string, error) {
+	value, _, err := token(nil, "STEWARD_TOKEN", p.Token, log)
+	return value, err
+}
+
+// isOwner tells whether proof is what the token file holds now. Without a file
+// nobody is.
+func (p Paths) isOwner(proof string) bool {
+	value, _, err := readToken(p.Token)
+	return err == nil && subtle.ConstantTimeCompare([]byte(value), []byte(proof)) == 1
 }
 
 // token is a variable's value, else what the file holds, which is made when it

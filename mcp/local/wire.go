@@ -31,6 +31,7 @@ const (
 const (
 	RoleBridge = "bridge" // an agent's stdio bridge
 	RoleShell  = "shell"  // a command a person or a script typed
+	RoleWindow = "window" // a window whose process does not own the ledger; needs a Proof
 )
 
 // The states a welcome can name.
@@ -48,9 +49,9 @@ const (
 	RefusedForbidden = "forbidden" // another user's service
 )
 
-// Hello is the first line of a bridge or a shell command.
+// Hello is the first line of a bridge, a shell command or a window.
 type Hello struct {
-	Role      string `json:"role"`                // RoleBridge or RoleShell
+	Role      string `json:"role"`                // RoleBridge, RoleShell or RoleWindow
 	ID        string `json:"id"`                  // a ULID, new for each process: the owner of the slots
 	Version   string `json:"version"`             // of the binary
 	Schema    int    `json:"schema,omitempty"`    // highest ledger schema the binary knows
@@ -61,6 +62,7 @@ type Hello struct {
 	Client    string `json:"client,omitempty"`    // "name version" of the MCP client, when known
 	Era       string `json:"era,omitempty"`       // protocol revision the client speaks, when known
 	Tools     string `json:"tools,omitempty"`     // Digest of the embedded definitions
+	Proof     string `json:"proof,omitempty"`     // of a window: what the token file of the state folder holds
 }
 
 // Welcome answers a hello. In state opening, Done goes from 0 to 1 and another
@@ -122,6 +124,18 @@ type Stop struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// SignIn, as a first line, asks the service for a link with which a browser signs
+// in as the person. The answer is a Link, or refused.
+type SignIn struct {
+	PID   int    `json:"pid,omitempty"`
+	Proof string `json:"proof"` // what the token file of the state folder holds
+}
+
+// Link opens the service's page in a browser, signed in; once, and soon.
+type Link struct {
+	URL string `json:"url"`
+}
+
 // Info is what a service says about itself to doctor. As a first line, empty,
 // it is the question.
 type Info struct {
@@ -149,6 +163,8 @@ type Line struct {
 	Client   *ClientInfo `json:"client,omitempty"`
 	Stop     *Stop       `json:"stop,omitempty"`
 	Stopping bool        `json:"stopping,omitempty"`
+	SignIn   *SignIn     `json:"signin,omitempty"`
+	Link     *Link       `json:"link,omitempty"`
 	Info     *Info       `json:"info,omitempty"`
 }
 
