@@ -1,16 +1,21 @@
 // Pictures of the page over invented data, into a folder: node build/shots.mjs
 // [FOLDER] [ONLY]. Wants Chromium (CHROMIUM, else /usr/bin/chromium).
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
-import { createServer } from 'vite'
+import { build, preview } from 'vite'
 
 const out = process.argv[2] ?? 'shots'
 const only = process.argv[3] ?? ''
 mkdirSync(out, { recursive: true })
 
-const server = await createServer({ configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)), mode: 'fake', logLevel: 'error', server: { port: 0, strictPort: false } })
-await server.listen()
+const configFile = fileURLToPath(new URL('../vite.config.ts', import.meta.url))
+const dev = fileURLToPath(new URL('../dev', import.meta.url))
+const site = mkdtempSync(join(tmpdir(), 'steward-shots-'))
+await build({ configFile, mode: 'fake', logLevel: 'error', build: { outDir: site, rollupOptions: { input: [dev + '/index.html', dev + '/faces.html'] } } })
+const server = await preview({ configFile, mode: 'fake', logLevel: 'error', build: { outDir: site }, preview: { port: 5198, strictPort: false } })
 const base = server.resolvedUrls?.local[0]
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium' })
 
@@ -78,3 +83,4 @@ if (!only || only === 'faces') {
 }
 await browser.close()
 await server.close()
+rmSync(site, { recursive: true })

@@ -268,6 +268,7 @@ export class FakeTransport implements Transport {
       const id = [e.workspace, e.actor, e.object_id].join('\n')
       if (failing(e)) {
         const was = failures.get(id)
+        failures.delete(id)
         failures.set(id, { ...e, count: (was?.count ?? 0) + 1, first_id: was?.first_id ?? e.id, first_at: was?.first_at ?? e.at } as KeyEvent)
       } else if (e.type === 'done' || e.type === 'resolved') failures.delete(id)
       if (!e.injectable) continue
