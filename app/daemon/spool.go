@@ -21,8 +21,13 @@ type spool struct {
 	log    *ledger.Log
 	set    *ops.Set
 	logger *slog.Logger
-	mu     sync.Mutex // one drain at a time
+	mu     sync.Mutex      // one drain at a time
+	stuck  map[string]bool // files that can neither be entered nor moved away now; the next start tries again
 }
+
+// errStuck says that a file stays in the spool for a reason of its own, which is
+// none for the others to wait.
+var errStuck = errors.New("it stays in the spool")
 
 // drain applies every call in the folder, in the order of their names. Each
 // takes effect once: its stamp says whether the service had received it before
@@ -49,12 +54,24 @@ func (s *spool) pass(ctx context.Context, progress func(done float64)) (more boo
 	if len(files) == 0 {
 		return false
 	}
-	start, bad := time.Now(), 0
+	start, bad, stuck := time.Now(), 0, 0
 	for i, f := range files {
+		if s.stuck[f] {
+			stuck++
+			continue
+		}
 		refused, err := s.apply(ctx, f)
 		if err == nil && refused != nil {
 			bad++
 			err = s.setAside(ctx, f, refused)
+		}
+		if errors.Is(err, errStuck) { // what comes after it must not wait for a person
+			s.logger.Warn("a spooled call cannot be entered", "file", f, "error", err)
+			if s.stuck == nil {
+				s.stuck = make(map[string]bool)
+			}
+			s.stuck[f] = true
+			err = nil
 		}
 		if err != nil {
 			s.logger.Warn("spooled calls stay for now", "file", f, "left", len(files)-i, "error", err)
@@ -64,7 +81,10 @@ func (s *spool) pass(ctx context.Context, progress func(done float64)) (more boo
 			progress(float64(i+1) / float64(len(files)))
 		}
 	}
-	s.logger.Info("spooled calls entered", "calls", len(files)-bad, "set_aside", bad, "took", took(start))
+	if stuck == len(files) {
+		return false
+	}
+	s.logger.Info("spooled calls entered", "calls", len(files)-bad-stuck, "set_aside", bad, "took", took(start))
 	return true
 }
 
@@ -76,7 +96,7 @@ func (s *spool) apply(ctx context.Context, file string) (refused, err error) {
 		return err, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errStuck, err)
 	}
 	_, err = s.set.Call(ctx, caller(r, file), r.Tool, r.Arguments)
 	switch code := ops.CodeOf(err); {
@@ -144,7 +164,7 @@ func (s *spool) setAside(ctx context.Context, file string, refused error) error 
 		return err
 	}
 	if _, err := local.Reject(s.dir, file); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errStuck, err) // the note stays too, so that the next start says it no second time
 	}
 	return s.forget(ctx, file)
 }

@@ -197,6 +197,49 @@ func TestSettingAsideIsToldOnce(t *testing.T) {
 	}
 }
 
+// What cannot be entered and cannot be moved away either is no reason for the
+// other calls to wait.
+func TestStuckFilesHoldNothingUp(t *testing.T) {
+	p := place(t)
+	first, last := local.NewID(), local.NewID()
+	if first > last {
+		first, last = last, first
+	}
+	if err := p.Make(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(p.Spool, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	broken := leave(t, p, receipt(first, 0, 1, `{"actor":"x"}`), 1)
+	if err := os.WriteFile(filepath.Join(p.Spool, broken), []byte("no record"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Spool, "bad"), nil, 0o600); err != nil { // where the folder should be
+		t.Fatal(err)
+	}
+	leave(t, p, receipt(last, 0, 1, `{"actor":"behind"}`), 1)
+	for range 2 { // the second start tells it no second time
+		s := start(t, Options{Paths: p})
+		s.reaches(Serving)
+		connect(t, p)
+		s.stop()
+		if err := s.ends(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var actors []string
+	for _, e := range events(t, p) {
+		actors = append(actors, e.Actor+":"+e.Type)
+	}
+	if got := strings.Join(actors, " "); got != "steward:failed behind:done" {
+		t.Errorf("the ledger has %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(p.Spool, broken)); err != nil {
+		t.Errorf("the file is lost: %v", err)
+	}
+}
+
 func TestTidy(t *testing.T) {
 	p := place(t)
 	old := write(t, filepath.Join(p.Spool, local.NewID()+"-000001.tmp"), []byte("half"))

@@ -14,6 +14,7 @@ import (
 // never changed.
 type Schema struct {
 	Type     string   // object, array, string, integer, number or boolean
+	Name     string   // of a result's Go type, for generators; no client sees it
 	Doc      string   // one line for the reader of the schema
 	Props    []Prop   // of an object with known keys, in the order of the Go type
 	Items    *Schema  // of an array
@@ -254,6 +255,9 @@ func (s *Schema) say() {
 		s.rule = fmt.Sprintf("at most %d bytes as compact JSON", s.bytes)
 	}
 }
+
+// Open tells whether other texts than Words are taken too.
+func (s *Schema) Open() bool { return s.open }
 
 // JSON returns the schema as JSON Schema, on one line, keys in a fixed order.
 func (s *Schema) JSON() json.RawMessage { return s.appendJSON(nil, "") }

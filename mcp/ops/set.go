@@ -5,7 +5,11 @@ package ops
 func All() []Op {
 	return []Op{
 		appCommand(),
+		attachmentOpen(),
 		backupNow(),
+		briefGet(),
+		briefSeen(),
+		eventGet(),
 		eventSearch(),
 		failureAcknowledge(),
 		focusChange(),
@@ -19,6 +23,8 @@ func All() []Op {
 		ledgerImport(),
 		recentEvents(),
 		reportDone(),
+		settingsGet(),
+		settingsSet(),
 		situationReport(),
 	}
 }

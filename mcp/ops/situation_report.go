@@ -75,6 +75,13 @@ type MoverItem struct {
 	Count     int64         `json:"count" doc:"events in the last 30 minutes"`
 }
 
+func newMoverItem(m ledger.Mover) MoverItem {
+	return MoverItem{
+		Actor: m.Actor, Workspace: m.Workspace, LastAt: m.LastAt, Count: m.Count,
+		Last: LastWord{ID: m.LastID, Type: m.Last.Type, Object: m.Last.Object, Outcome: ledger.Clip(m.Last.Outcome, reportOutcome)},
+	}
+}
+
 // LastWord is an event in a few words.
 type LastWord struct {
 	ID      int64  `json:"id"`
@@ -142,23 +149,25 @@ func look(v *ledger.View, workspace string, since int64) (r Report, err error) {
 		return r, err
 	}
 	for _, m := range movers {
-		r.Movers.Items = append(r.Movers.Items, MoverItem{
-			Actor: m.Actor, Workspace: m.Workspace, LastAt: m.LastAt, Count: m.Count,
-			Last: LastWord{ID: m.LastID, Type: m.Last.Type, Object: m.Last.Object, Outcome: ledger.Clip(m.Last.Outcome, reportOutcome)},
-		})
+		r.Movers.Items = append(r.Movers.Items, newMoverItem(m))
 	}
-	focus, ok, err := v.Focus(workspace)
-	if err != nil {
+	if r.Focus, err = lookAtFocus(v, workspace); err != nil {
 		return r, err
-	}
-	if ok {
-		r.Focus = &Focus{Workspace: said(focus.Workspace), ObjectType: said(focus.ObjectType), Object: said(focus.Object), At: focus.At}
 	}
 	if r.Handoffs.Counts, err = handoff.Counts(v); err != nil {
 		return r, err
 	}
 	r.Handoffs.Open, err = handoff.Open(v, reportHandoffs)
 	return r, err
+}
+
+// lookAtFocus returns what is looked at, nil if nobody has said.
+func lookAtFocus(v *ledger.View, workspace string) (*Focus, error) {
+	e, ok, err := v.Focus(workspace)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &Focus{Workspace: said(e.Workspace), ObjectType: said(e.ObjectType), Object: said(e.Object), At: e.At}, nil
 }
 
 // said returns nil for a text that was not said.

@@ -20,6 +20,8 @@ type call struct {
 
 var (
 	shell   = Caller{Surface: Shell, Workspace: "cron"}
+	onWeb   = Caller{Surface: Web, Person: true}
+	nobody  = Caller{Surface: Web} // who has not shown the owner's token
 	spooled = Caller{Surface: Agent, Workspace: "api", Session: "s-1", SaidAt: 1796036400000}
 )
 
@@ -195,6 +197,64 @@ var conversations = map[string][]call{
 		{person, "handoff_release", `{"handoff_id":"{1}","reason":"w-1 is gone"}`},
 		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done","fence":1}`},
 		{agent, "recent_events", `{"since_id":2}`},
+	},
+	"brief_get": {
+		{person, "brief_get", `{}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"red"}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"still red"}`},
+		{Caller{Surface: Agent, Workspace: "web"}, "report_done", `{"actor":"claude","outcome":"page done","file":"index.html","metrics":{"kb":12}}`},
+		{agent, "report_done", `{"actor":"codex","type":"progress","outcome":"half way"}`},
+		{agent, "focus_change", `{"object_id":"main.go","object_type":"file"}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"mix\n it","idempotency_key":"k1","attachments":[{"path":"/a"}]}`},
+		{person, "brief_get", `{}`},
+		{person, "brief_seen", `{"through_id":3}`},
+		{onWeb, "brief_get", `{}`},
+		{person, "brief_get", `{"since_id":1}`},
+		{agent, "brief_get", `{}`},
+	},
+	"brief_seen": {
+		{agent, "report_done", `{"actor":"a"}`},
+		{agent, "report_done", `{"actor":"b"}`},
+		{person, "brief_seen", `{"through_id":1}`},
+		{person, "brief_seen", `{"through_id":0}`},
+		{person, "brief_seen", `{"through_id":99}`},
+		{person, "brief_seen", `{"through_id":-1}`},
+		{person, "brief_seen", `{}`},
+		{nobody, "brief_seen", `{"through_id":1}`},
+		{agent, "brief_seen", `{"through_id":1}`},
+		{person, "recent_events", `{"since_id":2}`},
+	},
+	"event_get": {
+		{agent, "report_done", `{"actor":"codex","object_id":"hnd_01ARZ3NDEKTSV4RRFFQ69G5FAV","outcome":"it names no handoff"}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
+		{person, "event_get", `{"event_id":1}`},
+		{person, "event_get", `{"event_id":2}`},
+		{person, "event_get", `{"event_id":3}`},
+		{person, "event_get", `{"event_id":0}`},
+		{agent, "event_get", `{"event_id":1}`},
+	},
+	"settings_get": {
+		{person, "settings_get", `{}`},
+		{shell, "settings_get", `{}`},
+	},
+	"settings_set": {
+		{person, "settings_set", `{"theme":"dark"}`},
+		{person, "settings_set", `{"language":"zh-CN","single_keys":false}`},
+		{person, "settings_set", `{"theme":"pink"}`},
+		{person, "settings_set", `{"single_keys":"no"}`},
+		{person, "settings_set", `{"targets":["x"]}`},
+		{person, "settings_set", `{}`},
+		{nobody, "settings_set", `{"theme":"dark"}`},
+		{agent, "settings_set", `{"theme":"dark"}`},
+	},
+	"attachment_open": { // what it does: TestAttachmentOpen
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1","attachments":[{"path":"here.txt"}]}`},
+		{person, "attachment_open", `{"handoff_id":"{1}","index":1}`},
+		{person, "attachment_open", `{"handoff_id":"{1}","index":0}`},
+		{person, "attachment_open", `{"handoff_id":"{1}"}`},
+		{person, "attachment_open", `{"handoff_id":"H-0000","index":0}`},
+		{onWeb, "attachment_open", `{"handoff_id":"{1}","index":0}`},
+		{agent, "attachment_open", `{"handoff_id":"{1}","index":0}`},
 	},
 }
 
