@@ -2,7 +2,11 @@
 
 package app
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"steward/frontend"
+)
 
 // page is what the window shows.
-func page() fs.FS { return dist }
+func page() fs.FS { return frontend.Page() }

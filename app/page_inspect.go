@@ -5,6 +5,8 @@ package app
 import (
 	"io/fs"
 	"os"
+
+	"steward/frontend"
 )
 
 // page is what the window shows: in a build for tests, what they want it to.
@@ -12,5 +14,5 @@ func page() fs.FS {
 	if dir := os.Getenv("INSPECT_PAGE"); dir != "" {
 		return os.DirFS(dir)
 	}
-	return dist
+	return frontend.Page()
 }

@@ -25,6 +25,9 @@ import (
 	"steward/mcp/ops"
 )
 
+// windowClass is how a process on Windows finds the window that the library makes.
+const windowClass = "StewardWindow"
+
 // window is one run of the window's process.
 type window struct {
 	logger   *slog.Logger
@@ -139,7 +142,7 @@ func (w *window) present(home string) error {
 		// Without the rest of a policy, a ghost of the orb stays under the panel.
 		Linux: &linux.Options{ProgramName: "steward", Icon: icon, WindowIsTranslucent: true, WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
 		Windows: &windows.Options{WebviewIsTransparent: true, WindowIsTranslucent: true, BackdropType: windows.None,
-			DisableFramelessWindowDecorations: true, DisablePinchZoom: true, WebviewUserDataPath: filepath.Join(home, "webview")},
+			DisableFramelessWindowDecorations: true, DisablePinchZoom: true, WindowClassName: windowClass, WebviewUserDataPath: filepath.Join(home, "webview")},
 		Mac: &mac.Options{WebviewIsTransparent: true, WindowIsTranslucent: true, DisableZoom: true},
 	})
 	if err != nil {
