@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -65,30 +66,51 @@ func TestMigratedEqualsFresh(t *testing.T) {
 	}
 }
 
-// TestFrozenSchemas opens a copy of a ledger as each released build wrote it.
-func TestFrozenSchemas(t *testing.T) {
-	files, err := filepath.Glob("testdata/ledger-v*.db")
-	if err != nil || len(files) != SchemaVersion {
-		t.Fatalf("%d frozen files for schema %d (%v)", len(files), SchemaVersion, err)
+// thaw returns a copy of a frozen ledger, as a build with that schema wrote it.
+func thaw(t *testing.T, version int) string {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("testdata/ledger-v%d.db", version))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "ledger.db")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := inspect(path, SchemaVersion); err != nil || v != version {
+		t.Fatalf("ledger-v%d.db: its schema is %d, %v", version, v, err)
+	}
+	return path
+}
+
+// TestFrozenSchemas opens a ledger of each schema before this build's. The
+// newest one's file is frozen when its step is released.
+func TestFrozenSchemas(t *testing.T) {
+	fresh := filepath.Join(t.TempDir(), "ledger.db")
+	prepared(t, fresh, ladder)
+	for version := 1; version < SchemaVersion; version++ {
+		path := thaw(t, version)
 		l, err := Open(context.Background(), Options{Path: path})
 		if err != nil {
-			t.Fatalf("%s: %v", f, err)
+			t.Fatalf("schema %d: %v", version, err)
+		}
+		if _, err := l.Update(context.Background(), nil, [32]byte{}, func(tx *Tx) ([]byte, error) {
+			_, err := tx.Append(Event{Actor: "a", Type: "done", Workspace: "w", Injectable: true})
+			return nil, err
+		}); err != nil {
+			t.Errorf("schema %d: append: %v", version, err)
 		}
 		r, err := l.Verify(context.Background())
-		if err != nil || !r.OK() || r.Events == 0 {
-			t.Errorf("%s: %+v, %v", f, r, err)
+		if err != nil || !r.OK() || r.Events < 2 {
+			t.Errorf("schema %d: %+v, %v", version, r, err)
 		}
 		l.Close()
+		if !maps.Equal(schemaOf(t, path), schemaOf(t, fresh)) {
+			t.Errorf("schema %d: migrated %v\nfresh %v", version, schemaOf(t, path), schemaOf(t, fresh))
+		}
+		if backups, err := filepath.Glob(filepath.Join(filepath.Dir(path), "backups", "before-schema-*.db")); err != nil || len(backups) != SchemaVersion-version {
+			t.Errorf("schema %d: backups %v, %v", version, backups, err)
+		}
 	}
 }
 

@@ -317,6 +317,17 @@ func (k *conn) compare(f *replay) (string, error) {
 	if err == nil && stray != 0 {
 		return fmt.Sprintf("a handoff names event %d, which is missing", stray), nil
 	}
+	if err != nil {
+		return "", err
+	}
+	var ahead string
+	err = k.queryRow(`SELECT viewer FROM viewers WHERE through_id > ? ORDER BY viewer LIMIT 1`, f.last).Scan(&ahead)
+	if err == nil {
+		return fmt.Sprintf("the mark of viewer %q lies behind the last event", ahead), nil
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
 	return "", err
 }
 
