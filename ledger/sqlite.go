@@ -29,6 +29,7 @@ type conn struct {
 	c     *sql.Conn
 	stmts map[string]*sql.Stmt
 	names map[int64]string // nil on the writer, whose names may be rolled back
+	ran   int              // statements run so far
 }
 
 // dsn returns the URI form, which alone carries any file name.
@@ -100,6 +101,7 @@ func (k *conn) close() error {
 }
 
 func (k *conn) prepare(query string) (*sql.Stmt, error) {
+	k.ran++
 	if s := k.stmts[query]; s != nil {
 		return s, nil
 	}

@@ -193,12 +193,13 @@ type replay struct {
 	lanes         map[laneKey]*lane
 	failures      map[failureKey][3]int64 // first id, last id, count
 	focus         map[int64]int64
+	keys          map[int64]*keyTail
 	ids           map[string]int64
 	buf           []byte
 }
 
 func newReplay() *replay {
-	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, ids: map[string]int64{}}
+	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, keys: map[int64]*keyTail{}, ids: map[string]int64{}}
 }
 
 func (f *replay) add(w *row, ids [7]int64) hash {
@@ -210,6 +211,12 @@ func (f *replay) add(w *row, ids [7]int64) hash {
 	e := Event{Type: w.text[fType].s, Outcome: w.text[fOutcome].s, Source: Source(w.flags >> 1)}
 	if w.flags&1 != 0 {
 		f.lastKey = w.id
+		if ws := ids[fWorkspace]; ws != 0 {
+			if f.keys[ws] == nil {
+				f.keys[ws] = &keyTail{}
+			}
+			f.keys[ws].add(w.id)
+		}
 	}
 	if e.Moving() {
 		k := laneKey{ids[fActor], ids[fWorkspace]}
@@ -299,6 +306,19 @@ func (k *conn) compare(f *replay) (string, error) {
 	}
 	if !maps.Equal(failures, f.failures) {
 		return "the standing failures are not those of the events", nil
+	}
+	keys := map[int64]string{}
+	if err := k.each(`SELECT workspace, ids FROM keys`, func(s func(...any) error) error {
+		var ws int64
+		var ids []byte
+		err := s(&ws, &ids)
+		keys[ws] = string(ids)
+		return err
+	}); err != nil {
+		return "", err
+	}
+	if !maps.EqualFunc(keys, f.keys, func(a string, b *keyTail) bool { return a == string(b.pack()) }) {
+		return "the newest key events of the workspaces are not those of the events", nil
 	}
 	focus := map[int64]int64{}
 	if err := k.each(`SELECT workspace, event_id FROM focus`, func(s func(...any) error) error {
