@@ -194,12 +194,13 @@ type replay struct {
 	failures      map[failureKey][3]int64 // first id, last id, count
 	focus         map[int64]int64
 	keys          map[int64]*keyTail
+	handoffs      map[string]*told // by id
 	ids           map[string]int64
 	buf           []byte
 }
 
 func newReplay() *replay {
-	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, keys: map[int64]*keyTail{}, ids: map[string]int64{}}
+	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, keys: map[int64]*keyTail{}, handoffs: map[string]*told{}, ids: map[string]int64{}}
 }
 
 func (f *replay) add(w *row, ids [7]int64) hash {
@@ -225,6 +226,7 @@ func (f *replay) add(w *row, ids [7]int64) hash {
 		}
 		f.lanes[k].add(w.id, w.at)
 	}
+	f.handoff(w)
 	k := failureKey{ids[fActor], ids[fObject], ids[fWorkspace]}
 	switch {
 	case e.Failing():
@@ -339,6 +341,9 @@ func (k *conn) compare(f *replay) (string, error) {
 	}
 	if err != nil {
 		return "", err
+	}
+	if problem, err := k.compareHandoffs(f); err != nil || problem != "" {
+		return problem, err
 	}
 	var ahead string
 	err = k.queryRow(`SELECT viewer FROM viewers WHERE through_id > ? ORDER BY viewer LIMIT 1`, f.last).Scan(&ahead)
