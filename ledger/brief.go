@@ -140,7 +140,7 @@ type Mover struct {
 	LastAt    Millis
 	Last      Event
 	Count     int64   // events in Buckets
-	Buckets   []int64 // of two minutes each, oldest first, the last one holds now
+	Buckets   []int64 // of two minutes each, oldest first, the last one holds now; at most 65 535 for each workspace
 }
 
 const (

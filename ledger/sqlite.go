@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -45,8 +46,16 @@ func dsn(path, mode string) string {
 	return u.String()
 }
 
+// ownLocks makes SQLite's locks belong to the open file instead of the process,
+// where the system can (Linux): then no other descriptor of the ledger, opened by
+// whatever code of this process, takes them away when it is closed. Elsewhere the
+// locks are POSIX's, and this package opens no ledger beside its own connections.
+// It fails where a database was opened before; that program keeps what it had.
+var ownLocks = sync.OnceFunc(func() { sqlite.OFDLocking(true) }) //nolint:errcheck // see above
+
 // connect opens one connection; mode is SQLite's: ro, rw or memory.
 func connect(path, mode string, pragmas ...string) (*conn, error) {
+	ownLocks()
 	db, err := sql.Open("sqlite", dsn(path, mode))
 	if err != nil {
 		return nil, err

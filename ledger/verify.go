@@ -32,14 +32,14 @@ const verifySlice = 20_000
 // own structure, the schema with its triggers, every link of the chain, and that
 // the tables kept beside the events say what the events say. progress, if not
 // nil, is told how many events of how many are done. A fault of the ledger is in
-// the Report; an error says that the check could not be made.
+// the Report; an error says that the check could not be made. The process that
+// has the ledger open asks its Log instead.
 func VerifyFile(ctx context.Context, path string, progress func(done, total int64)) (Report, error) {
 	path, err := RealPath(path)
 	if err != nil {
 		return Report{}, err
 	}
-	version, err := inspect(path, len(ladder))
-	if err != nil {
+	if _, err := inspect(path, len(ladder)); err != nil {
 		return corruptReport(err)
 	}
 	c, err := connectRead(path)
@@ -47,8 +47,14 @@ func VerifyFile(ctx context.Context, path string, progress func(done, total int6
 		return corruptReport(err)
 	}
 	defer c.close()
-	c.names = map[int64]string{}
-	if err := c.queryRow(`PRAGMA user_version`).Scan(&version); err != nil {
+	return c.report(ctx, progress)
+}
+
+// report checks the whole file behind a connection made for it.
+func (k *conn) report(ctx context.Context, progress func(done, total int64)) (Report, error) {
+	k.names = map[int64]string{}
+	var version int
+	if err := k.queryRow(`PRAGMA user_version`).Scan(&version); err != nil {
 		return corruptReport(classify(err))
 	}
 	if version < len(ladder) {
@@ -57,7 +63,7 @@ func VerifyFile(ctx context.Context, path string, progress func(done, total int6
 	if version > len(ladder) {
 		return Report{}, newer(version, len(ladder))
 	}
-	r, err := c.verify(ctx, progress)
+	r, err := k.verify(ctx, progress)
 	if err != nil {
 		var bad Report
 		if bad, err = corruptReport(classify(err)); err == nil {
@@ -75,8 +81,23 @@ func corruptReport(err error) (Report, error) {
 	return Report{}, err
 }
 
-// Verify checks the open ledger as VerifyFile does, on a connection of its own.
-func (l *Log) Verify(ctx context.Context) (Report, error) { return VerifyFile(ctx, l.path, nil) }
+// Verify checks the open ledger as VerifyFile does, on a connection of its own. It
+// leaves the file to SQLite alone: a descriptor opened beside it would, when it is
+// closed, take the process's locks on the file away wherever they are POSIX's.
+func (l *Log) Verify(ctx context.Context) (Report, error) {
+	l.gate.RLock()
+	closed := l.closed
+	l.gate.RUnlock()
+	if closed {
+		return VerifyFile(ctx, l.path, nil)
+	}
+	c, err := connect(l.path, "ro", "query_only = 1")
+	if err != nil {
+		return corruptReport(err)
+	}
+	defer c.close()
+	return c.report(ctx, nil)
+}
 
 func (k *conn) verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
 	var r Report
