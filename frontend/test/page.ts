@@ -1,5 +1,6 @@
 // The whole page over invented data, for tests.
 
+import { afterEach } from 'vitest'
 import { mount, unmount, flushSync } from 'svelte'
 import { Keyboard } from '../src/actions/keys'
 import Page from '../src/Page.svelte'
@@ -9,13 +10,13 @@ import type { Transport, ShapeName } from '../src/transport/transport'
 
 const ends: (() => void)[] = []
 
-export function closeAll(): void {
+afterEach(() => {
   for (const end of ends.splice(0)) end()
   document.body.replaceChildren()
-}
+})
 
 /** settle lets every promise that is under way come to its end. */
-export async function settle(rounds = 12): Promise<void> {
+export async function settle(rounds = 30): Promise<void> {
   for (let i = 0; i < rounds; i++) {
     await Promise.resolve()
     flushSync()

@@ -1,5 +1,4 @@
 import { afterEach } from 'vitest'
-import { closeAll } from './page'
 
 // jsdom has no modal dialogs and no layout.
 if (!('showModal' in HTMLDialogElement.prototype)) {
@@ -16,7 +15,6 @@ if (!('showModal' in HTMLDialogElement.prototype)) {
 Element.prototype.scrollIntoView ??= () => {}
 
 afterEach(() => {
-  closeAll()
   localStorage.clear()
   document.documentElement.removeAttribute('data-theme')
 })

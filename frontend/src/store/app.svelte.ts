@@ -71,7 +71,7 @@ export class App {
   /** The failure that keys act on. */
   failure = $state(0)
   /** What was written into the form for a new handoff and not sent. */
-  draft: Draft | null = null
+  draft = $state<Draft | null>(null)
   /** Whether the form for a new handoff is open. */
   composing = $state(false)
   settling = $state.raw<Settling | null>(null)
