@@ -113,7 +113,7 @@ func openCopy(path string) (*conn, func(), error) {
 }
 
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	in, err := OpenPlain(from, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
