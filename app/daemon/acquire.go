@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -186,6 +187,14 @@ func (w *waiter) ask(ctx context.Context, holder string) {
 	}
 }
 
+// notPlainAt is the path of what is no file.
+func notPlainAt(err error, path string) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Path
+	}
+	return path
+}
+
 // Explain turns what the ledger says into what a person can do about it.
 func Explain(err error, p Paths) *ops.Error {
 	var e *ops.Error
@@ -196,6 +205,8 @@ func Explain(err error, p Paths) *ops.Error {
 		return &ops.Error{Code: code, Message: message, Hint: hint, Err: err}
 	}
 	switch {
+	case errors.Is(err, ledger.ErrNotPlain):
+		return say(ops.Unavailable, fmt.Sprintf("%s cannot be used: %v", notPlainAt(err, p.Ledger), cause(err)), "move it away: what belongs there is a file of Steward's own")
 	case errors.Is(err, ledger.ErrNewer):
 		return say(ops.Version, fmt.Sprintf("the ledger %s was made by a newer Steward: %v", p.Ledger, err), "update Steward, or set STEWARD_HOME to another folder to begin a new ledger there")
 	case errors.Is(err, ledger.ErrForeign):

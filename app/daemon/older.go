@@ -35,7 +35,7 @@ var importing = chore{object: ImportObject, failed: ImportFailed}
 // older tells whether path is an SQLite database without Steward's application
 // id, which a ledger of an older program is. It looks at the file's header alone.
 func older(path string) bool {
-	f, err := os.Open(path)
+	f, err := ledger.OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
 		return false
 	}
