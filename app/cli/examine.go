@@ -148,6 +148,10 @@ func (x *examination) ledger() {
 		return
 	}
 	r, err := ledger.VerifyFile(x.ctx, x.p.Ledger, x.progress("events"))
+	if errors.Is(err, fs.ErrNotExist) {
+		x.add(fine("ledger", "%s: empty, made at the first start", x.p.Ledger))
+		return
+	}
 	if err != nil {
 		x.add(wrong("ledger", daemon.Explain(err, x.p)))
 		return
@@ -291,6 +295,8 @@ func (x *examination) log() {
 		x.add(fine("log", "%s: not there yet", x.p.Log))
 	case err != nil:
 		x.add(wrong("log", err))
+	case ledger.CheckPlain(x.p.Log) != nil:
+		x.add(check{Name: "log", Detail: fmt.Sprintf("%s cannot be written: %v", x.p.Log, reason(ledger.CheckPlain(x.p.Log))), Hint: "move it away; until then nothing is logged", Code: ops.Unavailable})
 	default:
 		x.add(fine("log", "%s, %s bytes", x.p.Log, count(fi.Size())))
 	}

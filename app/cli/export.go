@@ -79,6 +79,7 @@ func runExport(s *session, in input) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	e := exporter{ctx: ctx, path: paths.Ledger, chosen: chosen, csv: in.on("csv")}
 	if file := in.get("output"); in.has("output") && file != "-" {
 		var done exported
@@ -112,7 +113,11 @@ func explainExport(ctx context.Context, err error, p daemon.Paths) error {
 
 // noLedger is for a command that reads a ledger that is not there yet.
 func noLedger(p daemon.Paths, err error) error {
-	return &ops.Error{Code: ops.NotFound, Message: "there is no ledger at " + p.Ledger, Hint: "it is made with the first receipt: steward emit \"hello\" --actor me", Err: err}
+	message := "there is no ledger at " + p.Ledger
+	if _, there := os.Stat(p.Ledger); there == nil {
+		message = "there is no ledger in " + p.Ledger + ": the file is empty"
+	}
+	return &ops.Error{Code: ops.NotFound, Message: message, Hint: "it is made with the first receipt: steward emit \"hello\" --actor me", Err: err}
 }
 
 // notWritten is an error of where an export goes, not of the ledger.
