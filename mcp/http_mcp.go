@@ -227,7 +227,7 @@ func (c *mcpCall) request() {
 // service stops.
 func (c *mcpCall) context(s *Server) (context.Context, context.CancelFunc) {
 	ctx := c.r.Context()
-	if kind, known := s.kinds[c.message.call.name]; c.message.method == methodToolsCall && known && kind != ops.Waits {
+	if kind, known := s.kinds[c.message.call.name]; c.message.method == methodToolsCall && known && kind != ops.Waits && !s.again[c.message.call.name] {
 		return context.WithCancel(context.WithoutCancel(ctx))
 	}
 	ctx, cancel := context.WithCancel(ctx)

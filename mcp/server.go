@@ -41,6 +41,7 @@ type Server struct {
 	backend Backend
 	library *server.MCPServer
 	kinds   map[string]ops.Kind // of all operations
+	again   map[string]bool     // those that act, may take long and lose nothing when they are broken off and asked for again
 	modern  []byte              // what a result of 2026-07-28 carries besides its content: ,"resultType":…,"_meta":…
 	log     *slog.Logger
 }
@@ -51,13 +52,14 @@ func NewServer(version string, b Backend, log *slog.Logger) *Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{backend: b, kinds: make(map[string]ops.Kind), log: log}
+	s := &Server{backend: b, kinds: make(map[string]ops.Kind), again: make(map[string]bool), log: log}
 	s.library = server.NewMCPServer(local.ServerName, version,
 		server.WithTitle(local.ServerTitle),
 		server.WithInstructions(local.Instructions),
 		server.WithToolCapabilities(false)) // the list never changes
 	for _, op := range b.Ops() {
 		s.kinds[op.Name] = op.Kind
+		s.again[op.Name] = op.Kind == ops.Acts && op.Idempotent
 		if op.Surfaces&ops.Agent != 0 {
 			s.library.AddTool(tool(op), s.handle)
 		}
