@@ -94,3 +94,35 @@ func TestAPipeWhereAFileIsNamed(t *testing.T) {
 		h.ends(2, "is empty", command, empty)
 	}
 }
+
+// An export goes through a link, not in its place, and into no pipe.
+func TestExportReplacesPlainFilesAlone(t *testing.T) {
+	h := newHouse(t)
+	h.ok("emit", "hello", "--actor", "me")
+	at := pipe(t, filepath.Join(h.dir, "pipe"))
+	h.ends(2, "a named pipe", "export", "--output", at)
+	link, to := filepath.Join(h.dir, "link"), filepath.Join(h.dir, "to")
+	if err := os.Symlink("to", link); err != nil {
+		t.Fatal(err)
+	}
+	h.ok("export", "--output", link)
+	if fi, err := os.Lstat(link); err != nil || fi.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link: %v, %v", fi, err)
+	}
+	if b, err := os.ReadFile(to); err != nil || !strings.Contains(string(b), "hello") {
+		t.Errorf("behind the link: %q, %v", b, err)
+	}
+	hard, over := filepath.Join(h.dir, "hard"), filepath.Join(h.dir, "over")
+	if err := os.Symlink(h.paths().Ledger, hard); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(h.paths().Ledger, over); err != nil {
+		t.Fatal(err)
+	}
+	h.ends(2, "the ledger's place", "export", "--output", hard)
+	h.ends(2, "the ledger's place", "export", "--output", over)
+	if err := os.Remove(over); err != nil {
+		t.Fatal(err)
+	}
+	h.ok("verify")
+}
