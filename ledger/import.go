@@ -185,7 +185,7 @@ const importBatch = 500
 func (l *Log) Import(ctx context.Context, path string, others map[string]Follow) (Imported, error) {
 	r := Imported{Source: path}
 	if _, err := inspect(path, len(ladder)); err == nil || errors.Is(err, ErrNewer) {
-		return r, &FieldError{Field: "file", Rule: "an older ledger", Got: "a ledger of this Steward; copy it into place instead"}
+		return r, &FieldError{Field: "file", Rule: "an older ledger", Got: "a ledger of this Steward; steward restore puts one in place"}
 	} else if !errors.Is(err, ErrForeign) {
 		return r, err
 	}

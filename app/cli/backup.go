@@ -22,8 +22,7 @@ dated file in the backups folder. The service goes on meanwhile, and is started
 if none runs. It also makes one copy a day by itself and keeps the newest 7;
 backup_daily in config.json turns that off.
 
-To restore a copy: steward stop; move ledger.db, ledger.db-wal and ledger.db-shm
-away, all three; put the copy in the place of ledger.db; steward verify.`,
+steward restore FILE puts a copy back, with clients at work too.`,
 		examples: []string{"steward backup", "steward backup /media/stick/steward.db", "steward backup --json | jq -r .file"},
 		max:      1,
 		run:      runBackup,

@@ -158,7 +158,7 @@ func (x *examination) ledger() {
 	}
 	x.Ledger = &r
 	if !r.OK() {
-		x.add(check{Name: "ledger", Detail: fmt.Sprintf("%s is damaged: %s", x.p.Ledger, r.Problem), Hint: x.p.Restore(), Code: ops.Corrupt})
+		x.add(check{Name: "ledger", Detail: fmt.Sprintf("%s is damaged: %s", x.p.Ledger, daemon.Damage(r)), Hint: x.p.Restore(), Code: ops.Corrupt})
 		return
 	}
 	x.add(fine("ledger", "%s: %s in %s bytes, no fault found", x.p.Ledger, plural(r.Events, "event"), count(fi.Size())))

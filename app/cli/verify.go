@@ -77,7 +77,7 @@ func runVerify(s *session, in input) error {
 	if report.OK() {
 		return nil
 	}
-	bad := &ops.Error{Code: ops.Corrupt, Message: "the ledger is damaged: " + report.Problem, Hint: hint}
+	bad := &ops.Error{Code: ops.Corrupt, Message: "the ledger is damaged: " + daemon.Damage(report), Hint: hint}
 	if s.json {
 		return said{bad} // the report has it
 	}

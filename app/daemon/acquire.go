@@ -195,6 +195,15 @@ func notPlainAt(err error, path string) string {
 	return path
 }
 
+// bareDamage is what is damaged, without the words that say that something is.
+func bareDamage(problem string) string {
+	return strings.ReplaceAll(problem, ledger.ErrCorrupt.Error()+": ", "")
+}
+
+// Damage is what a check found, without the words that say that it found
+// something.
+func Damage(r ledger.Report) string { return bareDamage(r.Problem) }
+
 // Explain turns what the ledger says into what a person can do about it.
 func Explain(err error, p Paths) *ops.Error {
 	var e *ops.Error
@@ -212,7 +221,7 @@ func Explain(err error, p Paths) *ops.Error {
 	case errors.Is(err, ledger.ErrForeign):
 		return say(ops.Unavailable, fmt.Sprintf("%s is not a Steward ledger, so it was not touched", p.Ledger), "set STEWARD_DB to another file, or unset it")
 	case errors.Is(err, ledger.ErrCorrupt):
-		return say(ops.Corrupt, fmt.Sprintf("the ledger %s is damaged: %v", p.Ledger, err), "`steward verify` names the first broken row; "+p.Restore())
+		return say(ops.Corrupt, fmt.Sprintf("the ledger %s is damaged: %s", p.Ledger, bareDamage(err.Error())), "`steward verify` names the first broken row; "+p.Restore())
 	case errors.Is(err, ledger.ErrFull):
 		return say(ops.Unavailable, fmt.Sprintf("the disk of %s is full", p.Ledger), "free some space; what was said meanwhile is kept and entered then")
 	case errors.Is(err, ledger.ErrReadOnly):
