@@ -204,7 +204,7 @@ func (c *mcpCall) caller() ops.Caller {
 func (c *mcpCall) request() {
 	s, m := c.h.cfg.Server, &c.message
 	x := &exchange{caller: c.caller()}
-	c.body = (&request{message: *m}).envelope()
+	c.body = s.forLibrary(*m, x)
 
 	ctx, cancel := c.context(s)
 	defer cancel()

@@ -199,6 +199,16 @@ func TestHTTPAnswers(t *testing.T) {
 			if m := g.one(t); m.Result == nil || !m.Result.IsError || !strings.Contains(g.body, `"code":"invalid"`) {
 				t.Errorf("twice: %s", g.body)
 			}
+			for args, words := range map[string]string{
+				`{"actor":"a","metrics":{"n":1e999}}`: `n: a finite number; got 1e999`,
+				`"text"`:                              `got a string`,
+				`{"actor":"a","Actor":"b"}`:           `Actor: no such field`,
+			} {
+				g = d.raw(t, call("1", "report_done", args))
+				if m := g.one(t); m.Result == nil || !m.Result.IsError || !strings.Contains(g.body, `"code":"invalid"`) || !strings.Contains(g.body, words) {
+					t.Errorf("%s: %s", args, g.body)
+				}
+			}
 			g = d.raw(t, call("1", "no_such", `{}`))
 			if m := g.one(t); m.Error == nil || m.Error.Code != codeInvalidParams || m.Error.Data.Code != "not_found" {
 				t.Errorf("no such tool: %s", g.body)

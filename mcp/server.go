@@ -93,6 +93,8 @@ func tool(op ops.Op) mcp.Tool {
 type exchange struct {
 	caller ops.Caller
 	failed *ops.Error // what the library would reduce to its text
+	args   []byte     // of the call, as they came
+	own    bool       // args are what counts: the library has not seen them
 }
 
 type exchangeKey struct{}
@@ -105,7 +107,11 @@ func (s *Server) handle(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 	if !ok {
 		return nil, fmt.Errorf("%s: called without a caller", r.Params.Name)
 	}
-	res, err := s.backend.Call(ctx, x.caller, r.Params.Name, r.Params.RawArguments)
+	args := r.Params.RawArguments
+	if x.own {
+		args = x.args
+	}
+	res, err := s.backend.Call(ctx, x.caller, r.Params.Name, args)
 	if err == nil {
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(res.Text)}, RawStructuredContent: res.JSON}, nil
 	}
@@ -117,6 +123,26 @@ func (s *Server) handle(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(errorText(e))}, RawStructuredContent: e.JSON(), IsError: true}, nil
 }
 
+// forLibrary is m as the library gets it. The arguments of an operation's call
+// stay here: the library would read them before the operation does, and refuse in
+// its own words what it cannot hold, as the number 1e999.
+func (s *Server) forLibrary(m message, x *exchange) []byte {
+	if _, known := s.kinds[m.call.name]; known && m.method == methodToolsCall {
+		x.args, x.own = m.call.args, true
+		params := make([]byte, 0, 256)
+		for o := (members{b: m.params}); o.next(); {
+			if string(o.key) == "arguments" {
+				continue
+			}
+			params = append(appendString(append(params, ','), string(o.key)), ':')
+			params = append(params, o.value...)
+		}
+		params[0] = '{' // it has a name at least
+		m.params = append(params, '}')
+	}
+	return (&request{message: m}).envelope()
+}
+
 // viaLibrary answers a request through the library. Of its response only result
 // or error are used: the id goes back as it came.
 func (s *Server) viaLibrary(r *request) []byte {
@@ -125,7 +151,7 @@ func (s *Server) viaLibrary(r *request) []byte {
 	notes := make(chan mcp.JSONRPCNotification, 8)
 	ctx = s.library.WithContext(ctx, &session{id: r.caller.Session, notes: notes, introduce: r.conn.introduce})
 
-	response := s.library.HandleMessage(ctx, r.envelope())
+	response := s.library.HandleMessage(ctx, s.forLibrary(r.message, x))
 	for len(notes) > 0 {
 		if b, err := json.Marshal(<-notes); err == nil {
 			r.notify(append(b, '\n'))
