@@ -103,7 +103,11 @@ func (x *examination) service() {
 	ctx, cancel := context.WithTimeout(x.ctx, local.HelloTimeout)
 	defer cancel()
 	p := x.p
-	info, err := local.AskInfo(ctx, p.Socket)
+	at := p.Socket
+	info, err := daemon.Ask(p, func(address string) (local.Info, error) {
+		at = address
+		return local.AskInfo(ctx, address)
+	})
 	switch {
 	case err == nil && info.Ledger != p.Key:
 		x.add(check{Name: "socket", Detail: fmt.Sprintf("%s answers for another ledger: %s", p.Socket, info.Path), Hint: "STEWARD_SOCKET and STEWARD_DB must belong together", Code: ops.Unavailable})
@@ -116,6 +120,10 @@ func (x *examination) service() {
 		c := fine("socket", "%s answers: %s, version %s, %s, %s", p.Socket, info.State, info.Version, info.Role, plural(int64(info.Connections), "connection"))
 		if info.Version != version {
 			c.Warning, c.Hint = true, "the service is of another version than this program; `steward stop` lets the next call start this one"
+		}
+		if at != p.Socket {
+			c.Detail = fmt.Sprintf("%s: nobody listens, but the service does at %s", p.Socket, at)
+			c.Warning, c.Hint = true, "its folder was another when it started, or it was started with STEWARD_SOCKET; `steward stop` lets the next call start one at the usual place"
 		}
 		x.add(c)
 	case x.Lock != nil && x.Lock.Held:

@@ -126,3 +126,30 @@ func TestExportReplacesPlainFilesAlone(t *testing.T) {
 	}
 	h.ok("verify")
 }
+
+// What stands in the way of the socket's folder when the service starts may be
+// gone when a client comes.
+func TestTheServiceIsFoundWhereItsLockSays(t *testing.T) {
+	h := newHouse(t)
+	run := pipe(t, filepath.Join(h.dir, "home", "run"))
+	h.ok("emit", "one", "--actor", "me")
+	pid := h.holder()
+	if err := os.Remove(run); err != nil {
+		t.Fatal(err)
+	}
+	h.ends(0, "event 2 ", "emit", "two", "--actor", "me")
+	b := h.bridge()
+	if r := b.mustReport("me", "three"); r.EventID != 3 {
+		t.Errorf("over a bridge: %+v", r)
+	}
+	b.close()
+	if now := h.holder(); now != pid {
+		t.Errorf("process %d holds the ledger; want %d", now, pid)
+	}
+	h.ends(0, "the service does at ", "doctor")
+	h.ok("stop")
+	if now := h.holder(); now != 0 {
+		t.Errorf("process %d holds the ledger after stop", now)
+	}
+	h.ends(0, "event 4 ", "emit", "four", "--actor", "me")
+}

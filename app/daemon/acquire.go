@@ -133,7 +133,7 @@ func (w *waiter) auto(ctx context.Context, tried time.Duration) (pause time.Dura
 	}
 	ctx, cancel := context.WithTimeout(ctx, local.HelloTimeout)
 	defer cancel()
-	info, err := local.AskInfo(ctx, w.Paths.Socket)
+	info, err := Info(ctx, w.Paths)
 	switch {
 	case err == nil && info.Role == string(Auto) && compareVersions(w.Version, info.Version) > 0 && !w.reached:
 		if w.ask(ctx, ""); w.reply == "" && w.reached {
@@ -180,7 +180,11 @@ func (w *waiter) insist(ctx context.Context) (pause time.Duration) {
 func (w *waiter) ask(ctx context.Context, holder string) {
 	ctx, cancel := context.WithTimeout(ctx, local.HelloTimeout)
 	defer cancel()
-	granted, kept, err := local.AskYield(ctx, w.Paths.Socket, local.Yield{Role: string(w.Role), Version: w.Version, Schema: ledger.SchemaVersion})
+	var granted bool
+	kept, err := Ask(w.Paths, func(at string) (kept string, err error) {
+		granted, kept, err = local.AskYield(ctx, at, local.Yield{Role: string(w.Role), Version: w.Version, Schema: ledger.SchemaVersion})
+		return kept, err
+	})
 	w.holder, w.asked, w.reached, w.reply = holder, time.Now(), err == nil, kept
 	if granted {
 		w.until = w.asked.Add(takeOver)

@@ -29,6 +29,8 @@ type Paths struct {
 	Older   string // a ledger of an older program, only ever read; "" if none
 
 	Token, AgentToken string // files of the two secrets of HTTP
+
+	chosen bool // Socket is what STEWARD_SOCKET says
 }
 
 // Find works out the places from the environment. It creates nothing, so that
@@ -61,6 +63,7 @@ func Find(env Env) (Paths, error) {
 	} else {
 		p.Spool, p.Backups = p.Ledger+".spool", p.Ledger+".backups"
 	}
+	p.chosen = env.IsSet("STEWARD_SOCKET")
 	p.Socket, err = socketAddress(env, p)
 	return p, err
 }

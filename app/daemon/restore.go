@@ -128,5 +128,5 @@ func seize(ctx context.Context, p Paths, version string) (lock *ledger.FileLock,
 func stopOwner(ctx context.Context, p Paths) error {
 	ctx, cancel := context.WithTimeout(ctx, takeOver)
 	defer cancel()
-	return local.AskStop(ctx, p.Socket, local.Stop{PID: os.Getpid(), Reason: "steward restore"})
+	return Stop(ctx, p, local.Stop{PID: os.Getpid(), Reason: "steward restore"})
 }
