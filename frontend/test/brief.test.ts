@@ -121,7 +121,10 @@ describe('the brief', () => {
     expect(section('Key events')!.querySelectorAll('li').length).toBe(12)
     await painted()
     expect(section('Key events')!.querySelectorAll('li').length).toBe(40)
-    expect(section('Unresolved')!.querySelectorAll('li').length).toBe(app.brief.data!.failures.items.length)
+    const failed = section('Unresolved')!
+    expect(failed.querySelectorAll('li').length).toBe(5)
+    await click(byRole('button', `and ${app.brief.data!.failures.total - 5} more`))
+    expect(failed.querySelectorAll('li').length).toBe(app.brief.data!.failures.items.length)
     const moving = section('Moving now')!
     expect(moving.querySelectorAll('li').length).toBe(6)
     await click([...moving.querySelectorAll('button')].at(-1)!)
