@@ -20,7 +20,7 @@ describe('the orb’s faces', () => {
     const c = mount(Orb, { target: document.body, props })
     const svg = document.querySelector('svg.orb')!
     const seen = {
-      sign: svg.querySelector('.sign')?.textContent ?? '',
+      sign: svg.querySelector('.sign')?.textContent ?? (svg.querySelector('.dash') ? '–' : ''),
       badge: svg.querySelector('.badge-text')?.textContent ?? '',
       arcs: svg.querySelectorAll('.ring:not(.under)').length,
       brass: svg.querySelector('.disc')?.getAttribute('fill')?.includes('brass') ?? false,
