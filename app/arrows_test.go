@@ -47,7 +47,6 @@ var arrows = map[[2]string]string{
 	{"app/cli", "mcp/ops"}:    "call's options come from the operations; exit codes from their errors",
 	{"app/cli", "ledger"}:     "verify and doctor read the file, and who holds it",
 	{"app/cli", "handoff"}:    "status shows handoffs",
-	{"app/cli", "frontend"}:   "the built page is part of the program, and the service is given it",
 
 	{"", "app/cli"}: "main hands over to the command line",
 }

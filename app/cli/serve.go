@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"steward/app/daemon"
-	"steward/frontend"
 )
 
 func serveCommand() *command {
@@ -73,7 +72,7 @@ func (s *session) serve(role daemon.Role, listen string) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	err = daemon.Run(ctx, daemon.Options{
-		Paths: paths, Env: s.env, Role: role, Version: version, Settings: settings, Listen: listen, Logger: logger, Page: frontend.Page(),
+		Paths: paths, Env: s.env, Role: role, Version: version, Settings: settings, Listen: listen, Logger: logger,
 		Notify: func(st daemon.State, on any) {
 			if role == daemon.Auto || s.json {
 				return // the log has it
