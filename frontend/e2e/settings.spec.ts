@@ -12,13 +12,13 @@ test('theme and language are kept in config.json, and reach another browser at o
   expect(await ground(other)).toBe('rgb(246, 242, 233)')
 
   await tab(page, 'Settings')
-  await page.getByText('Light', { exact: true }).click()
+  await page.getByRole('radio', { name: 'Light' }).check()
   await expect.poll(() => ground(page)).toBe('rgb(246, 242, 233)')
   await expect.poll(() => steward.config.theme).toBe('light')
-  await page.getByText('Dark', { exact: true }).click()
+  await page.getByRole('radio', { name: 'Dark' }).check()
   await expect.poll(() => ground(other)).toBe('rgb(20, 22, 26)')
 
-  await page.getByText('简体中文').click()
+  await page.getByRole('radio', { name: '简体中文' }).check()
   await expect(page.getByRole('tab', { name: '设置' })).toHaveAttribute('aria-selected', 'true')
   await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN')
   await expect(other.getByRole('tab', { name: '设置' })).toBeVisible()
@@ -54,7 +54,7 @@ test('a choice that cannot be kept is taken back and said', async ({ steward, pa
   await tab(page, 'Settings')
   const broken = '{"theme": "dark", // mine\n}'
   steward.writeConfig(broken)
-  await page.getByText('Light', { exact: true }).click()
+  await page.getByRole('radio', { name: 'Light' }).click()
   await expect(page.getByRole('alert')).toBeVisible()
   await expect(page.getByRole('alert')).toContainText('config.json')
   await expect(page.getByRole('radio', { name: 'As the system' }).first()).toBeChecked()

@@ -4,7 +4,7 @@
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -127,8 +127,10 @@ export class Steward {
     return (this.#extra.STEWARD_TOKEN ?? readFileSync(join(this.home, 'token'), 'utf8')).trim()
   }
 
+  /** What config.json holds; nothing when there is none. */
   get config(): Record<string, unknown> {
-    return JSON.parse(readFileSync(join(this.home, 'config.json'), 'utf8')) as Record<string, unknown>
+    const file = join(this.home, 'config.json')
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {}
   }
 
   writeConfig(text: string): void {

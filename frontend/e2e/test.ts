@@ -7,10 +7,6 @@ import { Steward, type Agent } from './steward'
 
 export { expect, type Page }
 
-export interface Watched {
-  faults: string[]
-}
-
 /** A person with browsers. */
 export class Person {
   readonly steward: Steward
@@ -100,13 +96,10 @@ export const headline = (page: Page) => page.getByRole('heading', { level: 1 })
 /** tab goes to a view by pointer. */
 export const tab = (page: Page, name: 'Brief' | 'Handoffs' | 'Settings') => page.getByRole('tab', { name }).click()
 
-/** overflow says by how many pixels anything on the page is too wide. */
+/** overflow names what on the page is too wide for its place, and by how many pixels. */
 export const overflow = (page: Page) =>
-  page.evaluate(() => {
-    const doc = document.scrollingElement!
-    let most = doc.scrollWidth - doc.clientWidth
-    for (const e of document.querySelectorAll('main, header, footer, dialog, [role="tablist"], .banner, .note')) {
-      most = Math.max(most, e.scrollWidth - e.clientWidth)
-    }
-    return most
-  })
+  page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('main, header, footer, dialog, [role="tablist"], .banner, .note')]
+      .filter((e) => e.scrollWidth > e.clientWidth)
+      .map((e) => `${e.tagName.toLowerCase()} ${e.getAttribute('role') ?? e.className}: ${e.scrollWidth - e.clientWidth}`),
+  )
