@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 
+	"steward/ledger"
 	"steward/mcp"
 	"steward/mcp/ops"
 )
@@ -93,6 +94,17 @@ func CheckToken(file string) (there bool, problem error) {
 	return true, nil
 }
 
+// TokenUnusable is why a token's file keeps HTTP from being served; nil if it does
+// not: one that is not there or blank is made anew, one that others can read is
+// closed to them.
+func TokenUnusable(file string) error {
+	_, _, err := readToken(file)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBlank) {
+		return nil
+	}
+	return cause(err)
+}
+
 // errBlank means that there is nothing in a token's file.
 var errBlank = errors.New("it is empty")
 
@@ -110,7 +122,7 @@ func readToken(file string) (value string, loose bool, err error) {
 	case fi.Size() > maxToken:
 		return "", false, fmt.Errorf("it has %d bytes; at most %d", fi.Size(), maxToken)
 	}
-	b, err := os.ReadFile(file)
+	b, err := ledger.ReadPlain(file, maxToken)
 	if err != nil {
 		return "", false, err
 	}

@@ -207,6 +207,7 @@ export class App {
     const was = this.shape
     this.shape = s.shape
     if (s.inside) this.inside = s.inside
+    if (s.compositor !== undefined) this.compositor = s.compositor
     if (isView(s.view)) this.view = s.view
     this.clock.run(this.visible && s.shape === 'panel')
     if (s.shape !== 'panel') {
@@ -315,6 +316,9 @@ const key = Symbol('app')
 
 /** provide makes the app known to all components below. */
 export const provide = (app: App): App => setContext(key, app)
+
+/** contextOf is provide for a component that is mounted by itself. */
+export const contextOf = (app: App): Map<symbol, App> => new Map([[key, app]])
 
 /** useApp is the app that the page was started with. */
 export const useApp = (): App => getContext<App>(key)
