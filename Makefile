@@ -19,6 +19,10 @@ inspect := $(bin)/steward-desktop-inspect
 system       := $(shell uname -s)
 desktop_tags := desktop,production$(if $(filter Linux,$(system)),$(comma)webkit2_41)
 
+# A newer Node than the system's, where that one is too old; see build/node.sh.
+newer := $(CURDIR)/$(bin)/node
+export PATH := $(newer)/node_modules/.bin:$(PATH)
+
 # The page is built again when something that it is made of has changed.
 page      := frontend/dist/index.html
 page_made := frontend/node_modules/.package-lock.json
@@ -34,7 +38,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # How long each fuzzer runs in `make test`.
 FUZZTIME ?= 5s
 
-.PHONY: help build run test test-clients test-window test-e2e screenshots unit fuzz bench bench-large generate lint fmt clean \
+.PHONY: help build run test test-clients test-window test-page test-e2e screenshots unit fuzz bench bench-large generate lint fmt clean \
 	need-go need-cc need-node need-browser need-window need-screen FORCE
 
 help: ## this list
@@ -67,9 +71,17 @@ run: build ## build and show the window; without a display the service, with HTT
 		exec $(steward) serve --listen 127.0.0.1:8971; \
 	fi
 
-test: need-cc ## every test with the race detector; the fuzzers briefly
+test: need-cc ## every test: Go with the race detector, fuzzers briefly, the page, the window
+	@$(MAKE) --no-print-directory test-page
+	@$(MAKE) --no-print-directory test-e2e
+ifeq ($(system),Linux)
+	@$(MAKE) --no-print-directory test-window
+endif
 	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory unit
+
+test-page: $(page_made) # the page's own tests and types
+	cd frontend && npm run --silent check && npm test --silent
 
 unit: need-cc # every test with the race detector
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 12m ./...
@@ -133,6 +145,7 @@ need-cc: need-go
 need-node:
 	@build/need.sh 'builds the page' node nodejs
 	@build/need.sh 'builds the page' npm npm
+	@build/node.sh '$(newer)'
 
 # The system's own browser; Playwright fetches none.
 need-browser: need-node

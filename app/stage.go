@@ -18,7 +18,8 @@ const (
 )
 
 // Frame is the window as the system knows it. Its methods may be called from
-// any goroutine and return when the system has been told.
+// any goroutine and return at once; the system is told in the order of the
+// calls.
 type Frame interface {
 	Screens() []Screen           // the displays there are now; none when the window is gone
 	Composited() bool            // what the page leaves transparent can be seen through

@@ -21,6 +21,7 @@ const tokenKey = 'steward.token'
 const helloWithin = 5_000 // ms from the stream's opening to its first line
 const retryStream = 30_000 // ms between tries of a stream while asking instead
 const pollEvery = 5_000 // ms
+const askInstead = 4 // streams in a row that broke before their first line
 const firstRetry = 100 // ms, doubled with each failure
 const lastRetry = 5_000 // ms
 const callWithin = 20_000 // ms for one call's answer
@@ -267,6 +268,12 @@ export class HttpTransport implements Transport, Door {
       this.#streamFailed = Date.now()
       return
     }
+    if (!greeted && this.#failures >= askInstead) {
+      // The stream breaks each time: perhaps calls still come through.
+      this.#streamFailed = Date.now()
+      this.#sayLost(reason)
+      return
+    }
     if (stalled) this.#say({ state: 'stalled' })
     else this.#sayLost(reason)
     await pause(Math.min(lastRetry, firstRetry * 2 ** this.#failures++), signal)
@@ -295,11 +302,13 @@ export class HttpTransport implements Transport, Door {
       const page = await this.call('recent_events', known > 0 ? { since_id: known, limit: 200 } : { limit: 1 })
       if (signal.aborted) return
       const recovered = this.#link.state !== 'live'
+      const back = this.#link.state === 'lost' || this.#link.state === 'stalled'
       this.#say({ state: 'live' })
       if (page.last_id > 0) this.#lastId = String(page.last_id)
       if (recovered) this.#on?.change({ type: 'changed', lastId: page.last_id })
       else if (page.last_id > known) this.#on?.change({ type: 'ledger', lastId: page.last_id })
-      if (page.has_more && known > 0) return
+      if (back) this.#streamFailed = 0 // it may have been the service that was away, not the stream that breaks
+      if (back || (page.has_more && known > 0)) return
     } catch (e) {
       if (signal.aborted) return
       this.#sayLost(asError(e).message)
