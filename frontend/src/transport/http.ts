@@ -257,7 +257,8 @@ export class HttpTransport implements Transport, Door {
         if (greeted) arm(2 * beat)
       }
     } catch (e) {
-      reason = e instanceof Error && e.name !== 'AbortError' ? e.message : ''
+      // What the browser itself says of a connection is in its language and tells nothing.
+      reason = e instanceof Error && e.name !== 'AbortError' && !(e instanceof TypeError) ? e.message : ''
     } finally {
       clearTimeout(watch)
       signal.removeEventListener('abort', abort)
@@ -311,7 +312,8 @@ export class HttpTransport implements Transport, Door {
       if (back || (page.has_more && known > 0)) return
     } catch (e) {
       if (signal.aborted) return
-      this.#sayLost(asError(e).message)
+      const said = asError(e)
+      this.#sayLost(said.code === 'offline' ? '' : said.message)
     }
     await pause(pollEvery, signal)
   }
