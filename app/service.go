@@ -19,8 +19,8 @@ import (
 const (
 	attachAgain = 500 * time.Millisecond
 	serveAgain  = 250 * time.Millisecond
-	refuseFirst = 2 * time.Second // a ledger that cannot be used is tried again after that,
-	refuseMost  = time.Minute     // then after twice as long, up to that
+	refuseFirst = 2 * time.Second  // a ledger that cannot be used is tried again after that,
+	refuseMost  = 15 * time.Second // then after twice as long, up to that
 )
 
 // service is what the window's process does for the others: it owns the ledger,
@@ -30,6 +30,7 @@ type service struct {
 	link    *Link
 	logger  *slog.Logger
 	stopped func() // somebody has asked the service to stop
+	lost    bool   // the ledger could not be used the last time; only the goroutine of Run uses it
 
 	mu     sync.Mutex
 	attach context.CancelFunc // ends what attaches; nil while nothing does
@@ -80,6 +81,7 @@ func (s *service) serve(ctx context.Context, gone <-chan struct{}) {
 
 func (s *service) ready(set *ops.Set) {
 	s.detach()
+	s.lost = false
 	s.link.Use(embedded{set})
 }
 
@@ -103,9 +105,12 @@ func (s *service) notify(ctx context.Context, st daemon.State, on any) {
 		if !ok {
 			err = &ops.Error{Code: ops.Unavailable, Message: fmt.Sprint(on)}
 		}
+		s.lost = true
 		s.link.Lost(err)
 	case daemon.Draining:
-		s.link.Opening()
+		if !s.lost { // else the page knows better
+			s.link.Opening()
+		}
 	}
 }
 

@@ -340,7 +340,8 @@ func (s *Stage) rearrange() {
 	if len(screens) == 0 {
 		return
 	}
-	s.save()
+	s.unsaved = false // what moved just now was the system that makes room
+	s.settled.Stop()
 	s.orb = s.places.orb(screens)
 	on := screenOf(s.orb, screens)
 	switch s.shape {
