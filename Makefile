@@ -38,8 +38,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # How long each fuzzer runs in `make test`.
 FUZZTIME ?= 5s
 
-.PHONY: help build run test test-clients test-window test-page unit fuzz bench bench-large generate lint fmt clean \
-	need-go need-cc need-node need-window need-screen FORCE
+.PHONY: help build run test test-clients test-window test-page test-e2e screenshots unit fuzz bench bench-large generate lint fmt clean \
+	need-go need-cc need-node need-browser need-window need-screen FORCE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,15 +94,22 @@ test-window: $(inspect) $(desktop) need-screen ## the real window on a screen th
 	STEWARD_WINDOW=$(CURDIR)/$(inspect) STEWARD_WINDOW_RELEASE=$(CURDIR)/$(desktop) \
 		$(GO) test -count=1 -timeout 10m ./app/windowtest/
 
+test-e2e: $(steward) need-browser ## the page in Chromium, against the real service and real bridges
+	cd frontend && npx --no-install tsc -p e2e && npx --no-install playwright test --project=page
+
+screenshots: $(steward) need-browser ## every view of the page into build/bin/screenshots; refreshes the two in build/screenshots
+	@[ -n "$$(fc-list :lang=zh 2>/dev/null)" ] || echo 'There is no Chinese font here (fonts-noto-cjk): half of the pictures will be empty boxes.' >&2
+	cd frontend && npx --no-install playwright test --project=shots
+
 test-clients: $(steward) need-go ## real MCP clients against the built program; installs them outside the repository
 	@clients=$$(.ci/clients-install) && \
 	STEWARD_CLIENTS=$$clients STEWARD_CLIENTS_PROGRAM=$(CURDIR)/$(steward) \
 		$(GO) test -count=1 -v -timeout 20m ./app/clients/
 
-bench: build need-go $(if $(filter Linux,$(system)),need-screen) ## ratios against peers and limits, about a quarter of an hour
+bench: build need-go need-browser $(if $(filter Linux,$(system)),need-screen) ## ratios against peers and limits, about a quarter of an hour
 	@build/need.sh 'the Python peer of the benchmarks' python3 python3
 	$(GO) build -trimpath -o $(bin)/bench/ ./bench/...
-	@for b in receipts report workspaces bridge idle kill; do \
+	@for b in receipts report workspaces bridge idle kill page; do \
 		$(bin)/bench/$$b -steward $(steward) || exit 1; done
 ifeq ($(system),Linux)
 	$(bin)/bench/window -window $(desktop)
@@ -142,6 +149,11 @@ need-node:
 	@build/need.sh 'builds the page' node nodejs
 	@build/need.sh 'builds the page' npm npm
 	@build/node.sh '$(newer)'
+
+# The system's own browser; Playwright fetches none.
+need-browser: need-node
+	@build/need.sh 'the page is looked at in it' "$${CHROMIUM:-chromium}" chromium
+	@build/need.sh 'signs in as a person at a terminal does' script bsdutils
 
 need-window: need-cc
 ifeq ($(system),Linux)

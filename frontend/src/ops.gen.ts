@@ -1,6 +1,6 @@
 // Generated from the operations in mcp/ops by `go run ./mcp/ops/gen`. Do not edit.
 
-/** Check a command before you hand it to an app: navigate needs a view, dispatch a target. Answers valid with the command, or the errors with the allowed values. Nothing is written and nothing moves by itself; to hand work over use handoff_create. */
+/** Check a command before you hand it to an app: navigate needs a view, dispatch a target. Answers valid with the command, or the errors with the allowed values. It writes and moves nothing: to hand work over use handoff_create. */
 export interface AppCommandArgs {
   /** navigate opens a view; dispatch addresses a target */
   op: string;
@@ -66,6 +66,8 @@ export interface BriefGetResult {
   movers: BriefMovers;
   working: BriefWorking;
   focus: Focus | null;
+  /** questions that wait for the person; several agents' same question is one */
+  decisions: Count;
   handoffs: BriefHandoffs;
   orb: Orb;
   /** when time alone next changes any of this; null when it does not */
@@ -372,12 +374,53 @@ export interface SituationReportResult {
   unresolved_failures: FailureList;
   moving_actors: MoverList;
   focus: Focus | null;
+  /** questions that wait for the person */
+  decisions: Count;
   handoffs: OpenHandoffs;
   /** to be passed as the next since_id */
   last_injected_event_id: number;
   last_event_id: number;
   /** items were left out to fit the size */
   cut?: boolean;
+}
+
+/** Answer an agent's question as the person. With ids it reaches the tickets of one card that are pending; with id alone that one. Refused when none is. */
+export interface TicketAnswerArgs {
+  /** tkt_… or the short T-… */
+  id: string;
+  answer: string;
+  /** The others of the card that was shown: the same question, asked again */
+  ids?: string[];
+  /** Ignored: an answer here is the person's */
+  answered_by?: string;
+}
+
+export interface TicketAnswerResult {
+  ticket: Ticket;
+  answered: Ticket[];
+  /** no longer pending when the answer came */
+  missed?: Ticket[];
+}
+
+/** Everything that waits for the person, and what they answered in the last five minutes and can still take back. */
+export type TicketListArgs = Record<string, never>;
+
+export interface TicketListResult {
+  now: string;
+  /** pending ones oldest first, then those answered in the last five minutes */
+  tickets: Ticket[];
+}
+
+/** Take back an answer within five minutes, as the person: the question is pending again, and an agent that has read the answer is told once that it no longer counts. */
+export interface TicketUndoArgs {
+  /** tkt_… or the short T-… */
+  id: string;
+  /** The others that the answer reached */
+  ids?: string[];
+}
+
+export interface TicketUndoResult {
+  tickets: Ticket[];
 }
 
 export interface About {
@@ -464,6 +507,11 @@ export interface BriefWorking {
   total: number;
   /** counting stopped at total */
   more: boolean;
+}
+
+export interface Count {
+  pending: number;
+  blocking: number;
 }
 
 export interface Event {
@@ -648,6 +696,25 @@ export interface Orb {
   working: number;
 }
 
+export interface Ticket {
+  id: string;
+  stream: string;
+  asked_by: string;
+  question: string;
+  options: string[];
+  context?: string;
+  urgency: "low" | "normal" | "blocking";
+  default_answer?: string;
+  reversible: boolean;
+  status: "pending" | "answered" | "expired" | "cancelled";
+  created_at: string;
+  expires_at: string;
+  answer?: string;
+  answered_by?: "human" | "default";
+  answered_at?: string;
+  card: string;
+}
+
 /** Every operation by its name. */
 export interface Ops {
   app_command: { args: AppCommandArgs; result: AppCommandResult };
@@ -672,4 +739,7 @@ export interface Ops {
   settings_get: { args: SettingsGetArgs; result: SettingsGetResult };
   settings_set: { args: SettingsSetArgs; result: SettingsSetResult };
   situation_report: { args: SituationReportArgs; result: SituationReportResult };
+  ticket_answer: { args: TicketAnswerArgs; result: TicketAnswerResult };
+  ticket_list: { args: TicketListArgs; result: TicketListResult };
+  ticket_undo: { args: TicketUndoArgs; result: TicketUndoResult };
 }

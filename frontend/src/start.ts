@@ -3,7 +3,7 @@
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/controls.css'
-import { mount, unmount } from 'svelte'
+import { flushSync, mount, unmount } from 'svelte'
 import { Keyboard } from './actions/keys'
 import Page from './Page.svelte'
 import Panel from './panels/Panel.svelte'
@@ -47,5 +47,13 @@ export function open(transport: Transport, code = ''): App {
   if (!target) throw new Error('the page has no place for Steward')
   mount(Page, { target, props: { app, code } })
   void app.start().then(() => setTimeout(() => warm(app), 300))
+  // The page is drawn when the script ends and again once all is loaded. It waits
+  // for no frame: in a hidden or an empty one there may never be any.
+  flushSync()
+  window.addEventListener('load', () => {
+    app.clock.tick()
+    if (!app.brief.data) void app.reload()
+    flushSync()
+  })
   return app
 }

@@ -67,7 +67,7 @@ describe('the brief', () => {
 
   it('says when a failure could not be acknowledged', async () => {
     const { fake, click } = await open(afternoon('en', now))
-    fake.fails.set('failure_acknowledge', new StewardError('conflict', 'event 5 is not the newest'))
+    fake.fails.set('failure_acknowledge', new StewardError('conflict', 'event 5 is not the newest', { current: {} }))
     await click(byRole('button', /^Acknowledge: api-server/))
     expect(text('[role=alert]')).toContain('It changed meanwhile')
   })

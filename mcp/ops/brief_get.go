@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"steward/handoff"
+	"steward/handoff/ticket"
 	"steward/ledger"
 )
 
@@ -38,6 +39,7 @@ type Brief struct {
 	Movers        BriefMovers    `json:"movers"`
 	Working       BriefWorking   `json:"working"`
 	Focus         *Focus         `json:"focus"`
+	Decisions     ticket.Count   `json:"decisions" doc:"questions that wait for the person; several agents' same question is one"`
 	Handoffs      BriefHandoffs  `json:"handoffs"`
 	Orb           Orb            `json:"orb"`
 	ChangesAt     *ledger.Millis `json:"changes_at" doc:"when time alone next changes any of this; null when it does not"`
@@ -167,7 +169,12 @@ func lookBriefly(v *ledger.View) (b Brief, err error) {
 	if err := b.lookAtHandoffs(v); err != nil {
 		return b, err
 	}
-	b.Orb = orb(b.Handoffs.Waiting, b.Failures.Total, b.Working.Total)
+	var expiry ledger.Millis
+	if b.Decisions, expiry, err = ticket.Counts(v, v.Now()); err != nil {
+		return b, err
+	}
+	b.changes(expiry)
+	b.Orb = orb(b.Decisions.Pending+b.Handoffs.Waiting, b.Failures.Total, b.Working.Total)
 	return b, nil
 }
 

@@ -5,10 +5,12 @@ package ops
 func All() []Op {
 	return []Op{
 		appCommand(),
+		askHuman(),
 		attachmentOpen(),
 		backupNow(),
 		briefGet(),
 		briefSeen(),
+		cancelTicket(),
 		eventGet(),
 		eventSearch(),
 		failureAcknowledge(),
@@ -21,10 +23,15 @@ func All() []Op {
 		handoffRelease(),
 		handoffSettle(),
 		ledgerImport(),
+		listPending(),
 		recentEvents(),
 		reportDone(),
 		settingsGet(),
 		settingsSet(),
 		situationReport(),
+		ticketAnswer(),
+		ticketList(),
+		ticketUndo(),
+		waitForAnswer(),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"steward/handoff"
+	"steward/handoff/ticket"
 	"steward/ledger"
 )
 
@@ -35,6 +36,7 @@ type Report struct {
 	Failures      FailureList    `json:"unresolved_failures"`
 	Movers        MoverList      `json:"moving_actors"`
 	Focus         *Focus         `json:"focus"`
+	Decisions     ticket.Count   `json:"decisions" doc:"questions that wait for the person"`
 	Handoffs      OpenHandoffs   `json:"handoffs"`
 	LastInjected  int64          `json:"last_injected_event_id" doc:"to be passed as the next since_id"`
 	LastEvent     int64          `json:"last_event_id"`
@@ -154,6 +156,9 @@ func look(v *ledger.View, workspace string, since int64) (r Report, err error) {
 	if r.Focus, err = lookAtFocus(v, workspace); err != nil {
 		return r, err
 	}
+	if r.Decisions, _, err = ticket.Counts(v, v.Now()); err != nil {
+		return r, err
+	}
 	if r.Handoffs.Counts, err = handoff.Counts(v); err != nil {
 		return r, err
 	}
@@ -202,6 +207,7 @@ func headline(r *Report, since bool) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
+	say(r.Decisions.Pending, false, "decision waiting", "decisions waiting")
 	say(r.Failures.Total, false, "unresolved failure", "unresolved failures")
 	if since {
 		say(keys, r.KeyEventsMore, "new key event", "new key events")
@@ -213,9 +219,9 @@ func headline(r *Report, since bool) string {
 	case r.LastEvent == 0:
 		return "Nothing has been reported yet."
 	case n == 0 && since && keys == 0:
-		return "All is quiet and nothing is new: no unresolved failures, no moving actors, no open handoffs."
+		return "All is quiet and nothing is new: no decisions waiting, no unresolved failures, no moving actors, no open handoffs."
 	case n == 0:
-		return "All is quiet: no unresolved failures, no moving actors, no open handoffs."
+		return "All is quiet: no decisions waiting, no unresolved failures, no moving actors, no open handoffs."
 	case n == 1:
 		return upperFirst(parts[0]) + "."
 	default:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -19,10 +20,13 @@ type call struct {
 }
 
 var (
-	shell   = Caller{Surface: Shell, Workspace: "cron"}
-	onWeb   = Caller{Surface: Web, Person: true}
-	nobody  = Caller{Surface: Web} // who has not shown the owner's token
-	spooled = Caller{Surface: Agent, Workspace: "api", Session: "s-1", SaidAt: 1796036400000}
+	shell  = Caller{Surface: Shell, Workspace: "cron"}
+	onWeb  = Caller{Surface: Web, Person: true}
+	nobody = Caller{Surface: Web} // who has not shown the owner's token
+	other  = Caller{Surface: Agent, Workspace: "web", Stream: "web"}
+	// nameless is plain HTTP without a stream.
+	nameless = Caller{Surface: Agent}
+	spooled  = Caller{Surface: Agent, Workspace: "api", Session: "s-1", SaidAt: 1796036400000}
 )
 
 // conversations is what each operation is asked.
@@ -190,6 +194,82 @@ var conversations = map[string][]call{
 		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done","fence":1}`},
 		{agent, "recent_events", `{"since_id":2}`},
 	},
+	"ask_human": {
+		{agent, "ask_human", `{"question":"Drop the\ncolumn?","options":["Drop it","Keep it"],"context":"1,204 rows\nuse it","urgency":"blocking","default_answer":"Keep it","timeout_seconds":60,"idempotency_key":"k"}`},
+		{agent, "ask_human", `{"question":"Drop the column?","options":["Drop it","Keep it"],"context":"1,204 rows\nuse it","urgency":"blocking","default_answer":"Keep it","timeout_seconds":60,"idempotency_key":"k"}`},
+		{agent, "ask_human", `{"question":"Drop the table?","idempotency_key":"k"}`},
+		{shell, "ask_human", `{"question":"Go?","stream":"night","reversible":false,"idempotency_key":"k"}`},
+		{nameless, "ask_human", `{"question":"Go?"}`},
+		{nameless, "ask_human", `{"question":"Go?","stream":"s"}`},
+		{agent, "ask_human", `{"question":" "}`},
+		{agent, "ask_human", `{"question":"Go?","options":["only one"]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a","b","a"]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a",""]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["1","2","3","4","5","6"]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a",1]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a","b"],"default_answer":"c"}`},
+		{agent, "ask_human", `{"question":"Go?","default_answer":"yes","reversible":false}`},
+		{agent, "ask_human", `{"question":"Go?","timeout_seconds":86401}`},
+		{agent, "ask_human", `{"question":"Go?","urgency":"now"}`},
+		{agent, "situation_report", `{}`},
+		{agent, "recent_events", `{"since_id":0}`},
+	},
+	"wait_for_answer": {
+		{agent, "ask_human", `{"question":"Go?","options":["yes","no"]}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":0}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{other, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "wait_for_answer", `{"id":"{1}"}`},
+		{person, "ticket_undo", `{"id":"{1}"}`},
+		{other, "wait_for_answer", `{"id":"{1}","timeout_seconds":0}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":600}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":0}`},
+		{agent, "wait_for_answer", `{"id":"tkt_1"}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":-1}`},
+		{person, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "recent_events", `{"since_id":0}`},
+	},
+	"list_pending": {
+		{agent, "ask_human", `{"question":"Mine?","context":"short"}`},
+		{other, "ask_human", `{"question":"Theirs?","context":"` + strings.Repeat("x", 250) + `"}`},
+		{agent, "list_pending", `{}`},
+		{other, "list_pending", `{}`},
+	},
+	"cancel_ticket": {
+		{agent, "ask_human", `{"question":"Go?"}`},
+		{other, "cancel_ticket", `{"id":"{1}"}`},
+		{agent, "cancel_ticket", `{"id":"{1}"}`},
+		{agent, "cancel_ticket", `{"id":"{1}"}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{agent, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "cancel_ticket", `{"id":"T-0000"}`},
+	},
+	"ticket_answer": {
+		{agent, "ask_human", `{"question":"Go?"}`},
+		{other, "ask_human", `{"question":"Go?"}`},
+		{agent, "ask_human", `{"question":"Stay?"}`},
+		{agent, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{shell, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":" "}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes","ids":["{3}"]}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes","ids":["{1}","{2}"],"answered_by":"agent"}`},
+		{person, "ticket_answer", `{"id":"{2}","answer":"no"}`},
+		{person, "ticket_answer", `{"id":"nonsense","answer":"no"}`},
+		{person, "ticket_list", `{}`},
+	},
+	"ticket_undo": {
+		{agent, "ask_human", `{"question":"Go?","timeout_seconds":60}`},
+		{person, "ticket_undo", `{"id":"{1}"}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{agent, "ticket_undo", `{"id":"{1}"}`},
+		{person, "ticket_undo", `{"id":"{1}"}`},
+		{person, "recent_events", `{"since_id":1}`},
+	},
+	"ticket_list": {
+		{person, "ticket_list", `{}`},
+		{agent, "ticket_list", `{}`},
+	},
 	"handoff_release": {
 		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
 		{person, "handoff_release", `{"handoff_id":"{1}"}`},
@@ -293,11 +373,11 @@ func snapshot(t *testing.T, name string, calls []call) {
 	golden(t, "calls/"+name+".golden", out.Bytes())
 }
 
-// naming numbers the ids of handoffs.
+// naming numbers the ids of handoffs and tickets.
 type naming struct{ ids []string }
 
 var (
-	fullID  = regexp.MustCompile(`hnd_[0-9A-HJKMNP-TV-Z]{26}`)
+	fullID  = regexp.MustCompile(`(?:hnd|tkt)_[0-9A-HJKMNP-TV-Z]{26}`)
 	shortID = regexp.MustCompile(`"H-[0-9A-HJKMNP-TV-Z]{4,}"`)
 )
 
@@ -312,11 +392,11 @@ func (n *naming) hide(s string) string {
 	s = fullID.ReplaceAllStringFunc(s, func(id string) string {
 		for i, known := range n.ids {
 			if id == known {
-				return fmt.Sprintf("hnd_%d", i+1)
+				return fmt.Sprintf("%s%d", id[:4], i+1)
 			}
 		}
 		n.ids = append(n.ids, id)
-		return fmt.Sprintf("hnd_%d", len(n.ids))
+		return fmt.Sprintf("%s%d", id[:4], len(n.ids))
 	})
 	return shortID.ReplaceAllString(s, `"H-…"`)
 }
