@@ -248,7 +248,7 @@ func TestPreview(t *testing.T) {
 func TestParseRef(t *testing.T) {
 	const ulid = "01KB5Z0V8R9T6M3Q2W1XYZABCD"
 	for in, want := range map[string]struct {
-		id     ID
+		id     string
 		suffix string
 		ok     bool
 	}{
@@ -266,7 +266,7 @@ func TestParseRef(t *testing.T) {
 		"tkt_" + ulid:                  {},
 		"":                             {},
 	} {
-		id, suffix, ok := parseRef(in)
+		id, suffix, ok := naming.Parse(in)
 		if id != want.id || suffix != want.suffix || ok != want.ok {
 			t.Errorf("%q: %q, %q, %v", in, id, suffix, ok)
 		}

@@ -20,7 +20,7 @@ func TestQueryPlans(t *testing.T) {
 	}{
 		"id":          {selectID, []any{"x"}, []string{"sqlite_autoindex_handoffs_1 (id=?)"}},
 		"key":         {selectKey, []any{"x"}, []string{"sqlite_autoindex_handoffs_2 (idempotency_key=?)"}},
-		"short id":    {selectSuffix, []any{"ABCD", 5, "ZABCD", 6}, []string{"handoffs_short (<expr>=?)"}},
+		"short id":    {naming.selectSuffix(), []any{"ABCD", 5, "ZABCD", 6}, []string{"handoffs_short (<expr>=?)"}},
 		"all":         {listAll, []any{10}, []string{"SCAN handoffs"}},
 		"rows":        {listRows, []any{"[1,2]"}, []string{"INTEGER PRIMARY KEY (rowid=?)"}},
 		"run":         {selectRun, []any{"dj", 0, 10}, []string{"COVERING INDEX handoffs_target_status (target=? AND status=?)"}},

@@ -97,7 +97,7 @@ func Settle(tx *ledger.Tx, cmd SettleCommand, by By) (Handoff, error) {
 // do is one decision about a stored handoff: check, read, decide, write the row,
 // its event and its counts.
 func do(tx *ledger.Tx, ref string, cmd command, by By) (change, error) {
-	if err := checkRef(ref); err != nil {
+	if err := naming.Check(ref); err != nil {
 		return change{}, err
 	}
 	if err := cmd.Validate(); err != nil {
@@ -214,7 +214,7 @@ func Get(v *ledger.View, ref string) (Handoff, error) {
 	}
 	h, err := scan(v.QueryRow(selectID, string(id)))
 	if errors.Is(err, sql.ErrNoRows) {
-		return Handoff{}, notFound(ref)
+		return Handoff{}, naming.NotFound(ref)
 	}
 	return h, err
 }
