@@ -18,7 +18,7 @@ import (
 const applicationID = 0x53545752
 
 // SchemaVersion is the newest schema this build knows.
-const SchemaVersion = 2
+const SchemaVersion = 3
 
 //go:embed schema/*.sql
 var schemaFiles embed.FS

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"steward/handoff"
+	"steward/handoff/ticket"
 	"steward/ledger"
 )
 
@@ -118,6 +119,14 @@ var sentinels = []struct {
 	{err: handoff.ErrFence, code: Conflict, own: true},
 	{err: handoff.ErrConflict, code: Conflict, own: true},
 	{err: handoff.ErrNotFound, code: NotFound, own: true, hint: "handoff_list names the handoffs there are"},
+	{err: ticket.ErrAnswered, code: Closed, own: true},
+	{err: ticket.ErrExpired, code: Closed, own: true},
+	{err: ticket.ErrCancelled, code: Closed, own: true},
+	{err: ticket.ErrNoUndo, code: Closed, own: true},
+	{err: ticket.ErrClosed, code: Closed, own: true},
+	{err: ticket.ErrNotAsker, code: Forbidden, own: true},
+	{err: ticket.ErrFull, code: Conflict, own: true, hint: "wait for answers, or take questions back with cancel_ticket"},
+	{err: ticket.ErrNotFound, code: NotFound, own: true, hint: "list_pending names the questions that wait"},
 	{err: ledger.ErrInvalid, code: Invalid, own: true},
 	{err: ledger.ErrNotFound, code: NotFound, own: true},
 	{err: ledger.ErrReused, code: Conflict, hint: "take the next sequence number for another call"},
@@ -167,6 +176,10 @@ func AsError(err error) *Error {
 		if se, ok := errors.AsType[*handoff.StateError](err); ok {
 			e.Hint = se.Hint
 			e.State, _ = marshal(se.State) // a state that was read can be written
+		}
+		if se, ok := errors.AsType[*ticket.StateError](err); ok {
+			e.Hint = se.Hint
+			e.State, _ = marshal(se.State)
 		}
 		return e
 	}

@@ -16,6 +16,7 @@ func TestLimits(t *testing.T) {
 		"actor": 128, "object_id": 128, "workspace": 128, "workspace_id": 128, "worker_session_id": 128, "source_session_id": 128,
 		"handoff_id": 128, "idempotency_key": 128, "type": 64, "object_type": 64, "view": 64, "target": 64, "op": 64,
 		"route": 2048, "reason": 512, "outcome": 512, "file": 4096, "path": 4096, "name": 255, "error": 2000, "instruction": 4000, "query": 256,
+		"question": 500, "context": 4000, "default_answer": 2000, "answer": 2000, "stream": 128, "id": 128, "answered_by": 128,
 	}
 	var walk func(tool string, s *Schema)
 	walk = func(tool string, s *Schema) {

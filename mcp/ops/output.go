@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"steward/handoff"
+	"steward/handoff/ticket"
 	"steward/ledger"
 )
 
@@ -17,6 +18,9 @@ var (
 	metricsType = reflect.TypeFor[ledger.Metrics]()
 	sourceType  = reflect.TypeFor[ledger.Source]()
 	statusType  = reflect.TypeFor[handoff.Status]()
+	ticketType  = reflect.TypeFor[ticket.Status]()
+	urgencyType = reflect.TypeFor[ticket.Urgency]()
+	byType      = reflect.TypeFor[ticket.By]()
 	handoffType = reflect.TypeFor[handoff.Handoff]()
 	rawType     = reflect.TypeFor[json.RawMessage]()
 	texterType  = reflect.TypeFor[encoding.TextMarshaler]()
@@ -45,6 +49,12 @@ func outputType(at string, t reflect.Type, depth int) *Schema {
 		return &Schema{Type: "string", Words: []string{"claimed", "observed", "system", "person", "import"}, kind: aString}
 	case statusType:
 		return &Schema{Type: "string", Words: handoff.Statuses(), kind: aString}
+	case ticketType:
+		return &Schema{Type: "string", Words: ticket.Statuses(), kind: aString}
+	case urgencyType:
+		return &Schema{Type: "string", Words: ticket.Urgencies(), kind: aString}
+	case byType:
+		return &Schema{Type: "string", Words: []string{string(ticket.Human), string(ticket.Default)}, kind: aString}
 	case handoffType:
 		return handoffSchema(at, depth)
 	case rawType:

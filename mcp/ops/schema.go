@@ -154,10 +154,14 @@ func inputType(at string, t reflect.Type) *Schema {
 		s = inputStruct(at, t)
 	case reflect.Slice:
 		s.Type, s.kind = "array", aList
-		if k := t.Elem().Kind(); k != reflect.Struct {
+		switch t.Elem().Kind() {
+		case reflect.Struct:
+			s.Items = inputStruct(at, t.Elem())
+		case reflect.String:
+			s.Items = &Schema{Type: "string", kind: aString, line: true}
+		default:
 			panic(fmt.Sprintf("%s: a list of %s is no argument", at, t.Elem()))
 		}
-		s.Items = inputStruct(at, t.Elem())
 	default:
 		panic(fmt.Sprintf("%s: %s is no argument", at, t))
 	}
@@ -183,6 +187,12 @@ func (s *Schema) tags(at, tag string) {
 			s.line = true
 		case "max":
 			s.Max = number()
+		case "each":
+			if s.kind != aList || s.Items.kind != aString {
+				panic(at + ": each is for a list of strings")
+			}
+			s.Items.Max = number()
+			s.Items.say()
 		case "min":
 			n := number()
 			s.Min = &n
@@ -214,6 +224,7 @@ func (s *Schema) check(at string) {
 	bad(s.preset == "" || text || s.kind == anInteger && !s.pointer, "default is for a string or a plain integer")
 	bad(s.preset == "" || !s.required, "default of a required argument")
 	bad((s.bytes > 0 && s.levels > 0) == (s.kind == theObject), "bytes and levels are for a free object, which wants both")
+	bad(!list || s.Items.kind != aString || s.Items.Max > 0, "a list of strings wants each, the most characters of one")
 	bad(s.Max > 0 || !(text && (s.Words == nil || s.open) || list || keys), "wants a max")
 	bad(s.Max == 0 || text || list || keys || s.kind == anInteger, "max is for a string, a list, metrics or an integer")
 	bad(!s.required || s.kind != anInteger || !s.pointer, "a required pointer")

@@ -5,7 +5,9 @@ package ops
 func All() []Op {
 	return []Op{
 		appCommand(),
+		askHuman(),
 		backupNow(),
+		cancelTicket(),
 		eventSearch(),
 		failureAcknowledge(),
 		focusChange(),
@@ -17,8 +19,13 @@ func All() []Op {
 		handoffRelease(),
 		handoffSettle(),
 		ledgerImport(),
+		listPending(),
 		recentEvents(),
 		reportDone(),
 		situationReport(),
+		ticketAnswer(),
+		ticketList(),
+		ticketUndo(),
+		waitForAnswer(),
 	}
 }

@@ -17,7 +17,7 @@ func TestWaitFor(t *testing.T) {
 		progress bool
 		want     time.Duration
 	}{
-		{0, false, 50 * time.Second}, {0, true, 50 * time.Second}, {-1, false, 50 * time.Second},
+		{0, false, 0}, {0, true, 0}, {-1, true, 50 * time.Second}, {-1, false, 50 * time.Second},
 		{time.Second, false, time.Second}, {time.Minute, false, 50 * time.Second},
 		{time.Minute, true, time.Minute}, {time.Hour, true, 600 * time.Second},
 	} {
@@ -56,7 +56,7 @@ func TestAwait(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var c changes
 			start := time.Now()
-			ready, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, error) { return true, nil })
+			ready, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, time.Duration, error) { return true, 0, nil })
 			if !ready || err != nil || time.Since(start) != 0 {
 				t.Errorf("%v, %v after %v", ready, err, time.Since(start))
 			}
@@ -70,9 +70,9 @@ func TestAwait(t *testing.T) {
 				c.commit()
 			}()
 			start, looks := time.Now(), 0
-			ready, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, error) {
+			ready, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, time.Duration, error) {
 				looks++
-				return time.Since(start) >= 7*time.Second, nil
+				return time.Since(start) >= 7*time.Second, 0, nil
 			})
 			if !ready || err != nil || time.Since(start) != 7*time.Second || looks != 2 {
 				t.Errorf("%v, %v after %v and %d looks", ready, err, time.Since(start), looks)
@@ -83,11 +83,11 @@ func TestAwait(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var c changes
 			looks := 0
-			ready, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, error) {
+			ready, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, time.Duration, error) {
 				if looks++; looks == 1 {
 					c.commit() // after the snapshot was taken
 				}
-				return looks == 2, nil
+				return looks == 2, 0, nil
 			})
 			if !ready || err != nil || looks != 2 {
 				t.Errorf("%v, %v after %d looks", ready, err, looks)
@@ -105,7 +105,7 @@ func TestAwait(t *testing.T) {
 				}
 				told = append(told, done)
 			}
-			ready, err := await(t.Context(), 35*time.Second, progress, c.channel, func() (bool, error) { return false, nil })
+			ready, err := await(t.Context(), 35*time.Second, progress, c.channel, func() (bool, time.Duration, error) { return false, 0, nil })
 			if ready || err != nil || time.Since(start) != 35*time.Second {
 				t.Errorf("%v, %v after %v", ready, err, time.Since(start))
 			}
@@ -124,8 +124,8 @@ func TestAwait(t *testing.T) {
 				c.commit()
 			}()
 			start := time.Now()
-			ready, err := await(t.Context(), time.Second, nil, c.channel, func() (bool, error) {
-				return time.Since(start) >= time.Second-lookGap/4, nil
+			ready, err := await(t.Context(), time.Second, nil, c.channel, func() (bool, time.Duration, error) {
+				return time.Since(start) >= time.Second-lookGap/4, 0, nil
 			})
 			if !ready || err != nil {
 				t.Errorf("%v, %v", ready, err)
@@ -146,7 +146,7 @@ func TestAwait(t *testing.T) {
 			defer busy.Wait()
 			defer stop()
 			looks := 0
-			if _, err := await(ctx, time.Second, nil, c.channel, func() (bool, error) { looks++; return false, nil }); err != nil {
+			if _, err := await(ctx, time.Second, nil, c.channel, func() (bool, time.Duration, error) { looks++; return false, 0, nil }); err != nil {
 				t.Error(err)
 			}
 			if most := int(time.Second/lookGap) + 2; looks > most {
@@ -160,9 +160,33 @@ func TestAwait(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
 			defer stop()
 			start := time.Now()
-			_, err := await(ctx, time.Minute, nil, c.channel, func() (bool, error) { return false, nil })
+			_, err := await(ctx, time.Minute, nil, c.channel, func() (bool, time.Duration, error) { return false, 0, nil })
 			if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
 				t.Errorf("%v after %v", err, time.Since(start))
+			}
+		})
+	})
+	t.Run("a moment that the look names", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var c changes
+			start, looks := time.Now(), 0
+			ready, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, time.Duration, error) {
+				looks++
+				left := 9*time.Second - time.Since(start)
+				return left <= 0, left, nil
+			})
+			if !ready || err != nil || time.Since(start) != 9*time.Second || looks != 2 {
+				t.Errorf("%v, %v after %v and %d looks", ready, err, time.Since(start), looks)
+			}
+		})
+	})
+	t.Run("one look", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var c changes
+			start := time.Now()
+			ready, err := await(t.Context(), 0, nil, c.channel, func() (bool, time.Duration, error) { return false, time.Hour, nil })
+			if ready || err != nil || time.Since(start) != 0 {
+				t.Errorf("%v, %v after %v", ready, err, time.Since(start))
 			}
 		})
 	})
@@ -170,7 +194,7 @@ func TestAwait(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var c changes
 			boom := errors.New("boom")
-			if _, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, error) { return true, boom }); !errors.Is(err, boom) {
+			if _, err := await(t.Context(), time.Minute, nil, c.channel, func() (bool, time.Duration, error) { return true, 0, boom }); !errors.Is(err, boom) {
 				t.Error(err)
 			}
 		})
