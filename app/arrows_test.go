@@ -32,6 +32,10 @@ var arrows = map[[2]string]string{
 
 	{"mcp/conformance", "mcp"}: "the fixture is served by the product's own transport",
 
+	{"app/web", "ledger"}:  "a stream begins at the end of the ledger",
+	{"app/web", "mcp/ops"}: "the page calls operations and hears what happens",
+
+	{"app/daemon", "app/web"}:   "the service serves the page behind its guard",
 	{"app/daemon", "ledger"}:    "the service opens the ledger and holds its lock",
 	{"app/daemon", "mcp"}:       "the service listens",
 	{"app/daemon", "mcp/ops"}:   "the service makes the operations and gives them the machine",

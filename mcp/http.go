@@ -52,13 +52,14 @@ type limits struct {
 	write       time.Duration // without the client reading anything of what waits for it
 	sessionIdle time.Duration // without a request
 	heartbeat   time.Duration // on an event stream
+	wrong       int           // wrong tokens a minute, before one more has to wait
 }
 
 func defaultLimits() limits {
 	return limits{
 		requests: 256, streams: 128, sessions: 512, bodies: 64 << 20, conns: 1024, headerBytes: 64 << 10,
 		header: 10 * time.Second, body: time.Minute, idle: 2 * time.Minute, write: 30 * time.Second,
-		sessionIdle: 30 * time.Minute, heartbeat: 25 * time.Second,
+		sessionIdle: 30 * time.Minute, heartbeat: 25 * time.Second, wrong: 5,
 	}
 }
 
@@ -68,7 +69,9 @@ func defaultLimits() limits {
 //
 // At most 256 requests to /mcp are answered at once, 128 event streams are open
 // and 512 sessions live. A body has at most 8 MiB, all at once 64 MiB. Beyond
-// that requests are refused, with 413 or with 429 and Retry-After.
+// that requests are refused, with 413 or with 429 and Retry-After. After 5 wrong
+// tokens within a minute a further one waits 1 s and gets 429; a right one never
+// waits.
 type HTTP struct {
 	cfg      HTTPConfig
 	log      *slog.Logger
@@ -88,6 +91,7 @@ type HTTP struct {
 	presence presence
 	silent   silent
 	refused  sparing
+	wrong    wrongs
 
 	mu     sync.RWMutex
 	routes []route // longest pattern first
@@ -97,6 +101,7 @@ type HTTP struct {
 type route struct {
 	pattern string // a path, or with a slash at its end everything below
 	least   Token
+	room    *turnstile
 	handler http.Handler
 }
 
@@ -133,16 +138,33 @@ func newHTTP(cfg HTTPConfig, l limits) *HTTP {
 // At most 256 requests to all that is mounted are answered at once, and as many
 // to what needs no token.
 func (h *HTTP) Mount(pattern string, least Token, handler http.Handler) {
+	room := h.mounted
+	if least == TokenNone {
+		room = h.open
+	}
+	h.add(route{pattern, least, room, handler})
+}
+
+// MountStream is Mount for a handler whose answer may last for days: it holds
+// one of the 128 places that there are for event streams. The handler ends when
+// Stopping is closed, or the client's request is.
+func (h *HTTP) MountStream(pattern string, least Token, handler http.Handler) {
+	h.add(route{pattern, least, h.streams, handler})
+}
+
+// Stopping is closed when the service begins to leave.
+func (h *HTTP) Stopping() <-chan struct{} { return h.stopping.Done() }
+
+func (h *HTTP) add(r route) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := 0
-	for i < len(h.routes) && len(h.routes[i].pattern) >= len(pattern) {
-		if h.routes[i].pattern == pattern {
-			panic("mcp: " + pattern + " is mounted twice")
+	for i < len(h.routes) && len(h.routes[i].pattern) >= len(r.pattern) {
+		if h.routes[i].pattern == r.pattern {
+			panic("mcp: " + r.pattern + " is mounted twice")
 		}
 		i++
 	}
-	r := route{pattern, least, handler}
 	h.routes = append(h.routes[:i], append([]route{r}, h.routes[i:]...)...)
 }
 
@@ -206,7 +228,7 @@ func (h *HTTP) mcp(w *reply, r *http.Request, token Token, segment string, below
 	if bad := allow(w, r, http.MethodGet, http.MethodPost, http.MethodDelete); bad != nil {
 		return bad
 	}
-	if bad := permit(w, r, token, TokenAgent); bad != nil {
+	if bad := h.permit(w, r, token, TokenAgent); bad != nil {
 		return bad
 	}
 	// An event stream has its own bound, and holds no place here.
@@ -235,17 +257,13 @@ func (h *HTTP) mount(w *reply, r *http.Request, token Token) *refusal {
 	if rt == nil {
 		return missing
 	}
-	if bad := permit(w, r, token, rt.least); bad != nil {
+	if bad := h.permit(w, r, token, rt.least); bad != nil {
 		return bad
 	}
-	room := h.mounted
-	if rt.least == TokenNone {
-		room = h.open
+	if !rt.room.enter() {
+		return rt.room.full()
 	}
-	if !room.enter() {
-		return room.full()
-	}
-	defer room.leave()
+	defer rt.room.leave()
 	h.presence.enter()
 	defer h.presence.leave()
 	if bad := h.limitBody(w, r); bad != nil {
@@ -292,10 +310,13 @@ func allow(w *reply, r *http.Request, methods ...string) *refusal {
 }
 
 // permit refuses those who bring less than the least token.
-func permit(w *reply, r *http.Request, token, least Token) *refusal {
+func (h *HTTP) permit(w *reply, r *http.Request, token, least Token) *refusal {
 	switch {
 	case token >= least:
 		return nil
+	case token == TokenNone && bearer(r.Header.Values("Authorization")) != "" && h.Wrong(r.Context()):
+		return &refusal{status: http.StatusTooManyRequests, retry: wrongWithin, err: &ops.Error{Code: ops.Unavailable,
+			Message: "too many wrong tokens", Hint: "the right one is let in at any time"}}
 	case token == TokenNone:
 		challenge := `Bearer realm="steward"`
 		if len(r.Header.Values("Authorization")) > 0 {

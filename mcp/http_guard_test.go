@@ -10,7 +10,8 @@ import (
 // TestHTTPGuard goes through all of Host, Origin, token, path and method, over
 // a real listener. The first thing that is wrong decides.
 func TestHTTPGuard(t *testing.T) {
-	d := newDoor(t, func(c *HTTPConfig, _ *limits) {
+	d := newDoor(t, func(c *HTTPConfig, l *limits) {
+		l.wrong = 1 << 20 // of which TestHTTPWrongTokens tells
 		c.Bound = "192.0.2.7:8971"
 		c.AllowedOrigins = func() []string {
 			return []string{"https://steward.example.com", "http://Other.example:8080/", "app://desk", "nonsense", "*"}

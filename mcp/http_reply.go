@@ -62,14 +62,19 @@ func (p *reply) Write(b []byte) (written int, err error) {
 }
 
 // Flush sends what has been written so far.
-func (p *reply) Flush() {
+func (p *reply) Flush() { _ = p.FlushError() }
+
+// FlushError is Flush for a http.ResponseController, which wants to know.
+func (p *reply) FlushError() error {
 	if p.status == 0 {
 		p.WriteHeader(http.StatusOK)
 	}
 	p.push()
-	if err := p.rc.Flush(); err != nil && p.failed == nil {
+	err := p.rc.Flush()
+	if err != nil && p.failed == nil {
 		p.failed = err
 	}
+	return err
 }
 
 // refuse answers with an error: its code's HTTP status, or another that HTTP

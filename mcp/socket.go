@@ -50,6 +50,9 @@ type SocketConfig struct {
 	// Person tells whether proof lets a window decide as the person. nil lets
 	// none in.
 	Person func(proof string) bool
+	// OnSignIn makes a link with which a browser signs in as the person, for an
+	// asker who brings that proof. nil makes none.
+	OnSignIn func(proof string) (link string, refused *local.Refused)
 	// Info answers doctor. State and Connections are filled in here.
 	Info func() local.Info
 }

@@ -43,10 +43,12 @@ func (s *Socket) converse(c *conn) {
 		s.yield(c, *l.Yield)
 	case l.Stop != nil:
 		s.stop(c, *l.Stop)
+	case l.SignIn != nil:
+		s.signIn(c, *l.SignIn)
 	case l.Info != nil:
 		s.info(c)
 	default:
-		c.refuse(local.Refused{Code: string(ops.Invalid), Message: "first line: must be a hello, yield, stop or info"})
+		c.refuse(local.Refused{Code: string(ops.Invalid), Message: "first line: must be a hello, yield, stop, signin or info"})
 	}
 }
 
@@ -178,6 +180,19 @@ func (s *Socket) stop(c *conn, ask local.Stop) {
 		s.cfg.OnStop(ask)
 	}
 	s.linger(c)
+}
+
+func (s *Socket) signIn(c *conn, ask local.SignIn) {
+	refused := &local.Refused{Code: string(ops.Unavailable), Message: "this service serves no page"}
+	if s.cfg.OnSignIn != nil {
+		var link string
+		if link, refused = s.cfg.OnSignIn(ask.Proof); refused == nil {
+			c.say(local.Line{Link: &local.Link{URL: link}})
+			return
+		}
+	}
+	s.log.Info("refused a link to sign in", "pid", ask.PID, "code", refused.Code)
+	c.refuse(*refused)
 }
 
 func (s *Socket) info(c *conn) {

@@ -27,9 +27,10 @@ If a window or an explicit serve runs, this one waits until that one leaves.
 A signal (Ctrl-C, SIGTERM) answers what is running and ends it with exit code 0.
 
 HTTP is off unless --listen, STEWARD_BIND, STEWARD_PORT or the key listen of
-config.json turns it on. It serves MCP at /mcp and /mcp/NAME to those who bring
-the token in the file agent-token of the state folder. Others than this machine
-are let in only when STEWARD_TOKEN is set.`,
+config.json turns it on. It serves your page at /, for which ` + "`steward open`" + ` signs
+a browser in, and MCP at /mcp and /mcp/NAME to those who bring the token in the
+file agent-token of the state folder. Others than this machine are let in only
+when STEWARD_TOKEN is set.`,
 		options: []option{
 			{name: "listen", value: "ADDRESS:PORT", help: "serve HTTP too, there; 127.0.0.1 and 8971 are what is left out"},
 			{name: "auto", help: "as a client starts it: gives way to any other, leaves after 10 minutes alone"},
@@ -99,6 +100,7 @@ func (s *session) serve(role daemon.Role, listen string) error {
 func welcome(d *daemon.Door) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `steward: HTTP is on at %[1]s
+  Your page is there; sign in by typing, in another terminal:  steward open
   Agents use %[1]s/mcp/NAME, NAME being what they work on, with the token in %[2]s:
     claude mcp add --transport http steward %[1]s/mcp/NAME --header "Authorization: Bearer %[3]s"
   The token in %[4]s opens everything: keep it for yourself.

@@ -22,6 +22,9 @@ type Config struct {
 	BackupDaily    bool       // whether the ledger is copied every day
 	Listen         string     // host:port that HTTP is served on; "": none. Counts at the start of a service
 	AllowedOrigins []string   // that pages may come from, besides the service's own
+	Theme          string     // of window and page: system, light or dark
+	Language       string     // of window and page: system, en or zh-CN
+	SingleKeys     bool       // whether single letters are shortcuts there
 }
 
 const (
@@ -32,7 +35,10 @@ const (
 )
 
 func defaults() Config {
-	return Config{Targets: []string{"studio", "dj", "library"}, LogLevel: slog.LevelInfo, BackupDaily: true}
+	return Config{
+		Targets: []string{"studio", "dj", "library"}, LogLevel: slog.LevelInfo, BackupDaily: true,
+		Theme: themes[0], Language: languages[0], SingleKeys: true,
+	}
 }
 
 func (c *Config) setTargets(field string, names []string) error {
@@ -73,12 +79,13 @@ func (c *Config) setLevel(field, name string) error {
 	return nil
 }
 
-func (c *Config) setBackupDaily(field, v string) error {
+// truth reads true or false.
+func truth(field string, to *bool, v string) error {
 	switch strings.ToLower(strings.TrimSpace(v)) {
 	case "true":
-		c.BackupDaily = true
+		*to = true
 	case "false":
-		c.BackupDaily = false
+		*to = false
 	default:
 		return fmt.Errorf("%s: true or false; got %s", field, ledger.Clip(v, 40))
 	}

@@ -6,7 +6,9 @@ import (
 	"net"
 	"time"
 
+	"steward/ledger"
 	"steward/mcp"
+	"steward/mcp/ops"
 )
 
 // Door is where clients come in over HTTP.
@@ -67,7 +69,7 @@ func (s *service) newDoor(ctx context.Context) (*door, error) {
 }
 
 // openDoor lets the HTTP clients in.
-func (s *service) openDoor(server *mcp.Server) {
+func (s *service) openDoor(server *mcp.Server, set *ops.Set, log *ledger.Log) {
 	d := s.door
 	if d == nil {
 		return
@@ -77,6 +79,7 @@ func (s *service) openDoor(server *mcp.Server) {
 		OwnerToken: func() string { return d.tokens.owner }, AgentToken: func() string { return d.tokens.agent },
 		AllowedOrigins: s.Settings.AllowedOrigins,
 	})
+	s.mountPage(s.http, set, log)
 	d.served = make(chan error, 1)
 	go func() {
 		err := s.http.Serve(d.Listener)

@@ -17,17 +17,17 @@ import (
 	"steward/mcp/ops"
 )
 
-// web is a client over HTTP.
-type web struct {
+// wire is a client over HTTP.
+type wire struct {
 	t     *testing.T
 	url   string
 	token string
 	http.Client
 }
 
-func newWeb(t *testing.T, address, tokenFile string) *web {
+func newWire(t *testing.T, address, tokenFile string) *wire {
 	t.Helper()
-	w := &web{t: t, url: "http://" + address}
+	w := &wire{t: t, url: "http://" + address}
 	if tokenFile != "" {
 		b, err := os.ReadFile(tokenFile)
 		if err != nil {
@@ -42,7 +42,7 @@ func newWeb(t *testing.T, address, tokenFile string) *web {
 }
 
 // post sends one message to /mcp/lane; err only when there was no answer.
-func (w *web) post(body string) (status int, answer string, err error) {
+func (w *wire) post(body string) (status int, answer string, err error) {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/mcp/lane", strings.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
@@ -63,7 +63,7 @@ func (w *web) post(body string) (status int, answer string, err error) {
 }
 
 // report leaves one receipt and returns its id.
-func (w *web) report(outcome string) (int64, error) {
+func (w *wire) report(outcome string) (int64, error) {
 	status, body, err := w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"report_done","arguments":{"actor":"web","outcome":%q},
 		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"w","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, outcome))
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *web) report(outcome string) (int64, error) {
 	return a.Result.Structured.EventID, nil
 }
 
-func (w *web) mustReport(outcome string) int64 {
+func (w *wire) mustReport(outcome string) int64 {
 	w.t.Helper()
 	id, err := w.report(outcome)
 	if err != nil {
@@ -117,11 +117,11 @@ func TestHTTPServesAgents(t *testing.T) {
 	if text, _, err := ledger.Holder(p.Ledger); err != nil || HolderListen(text) != address {
 		t.Errorf("the lock says %q, %v", text, err)
 	}
-	if id := newWeb(t, address, p.AgentToken).mustReport("by the agents' token"); id != 1 {
+	if id := newWire(t, address, p.AgentToken).mustReport("by the agents' token"); id != 1 {
 		t.Errorf("event %d; want 1", id)
 	}
-	newWeb(t, address, p.Token).mustReport("by the owner's")
-	if status, _, err := newWeb(t, address, "").post(`{}`); err != nil || status != http.StatusUnauthorized {
+	newWire(t, address, p.Token).mustReport("by the owner's")
+	if status, _, err := newWire(t, address, "").post(`{}`); err != nil || status != http.StatusUnauthorized {
 		t.Errorf("without a token: %d, %v", status, err)
 	}
 	s.stop()
@@ -157,7 +157,7 @@ func TestHTTPFollowsTheSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Origin", origin)
-		w := newWeb(t, address, "")
+		w := newWire(t, address, "")
 		got, err := w.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestHTTPForOthersNeedsAToken(t *testing.T) {
 	if !ok || door.Owner != "STEWARD_TOKEN" || door.Wide != address || door.URL != "http://127.0.0.1:"+port {
 		t.Fatalf("serving with %+v", door)
 	}
-	newWeb(t, "127.0.0.1:"+port, p.AgentToken).mustReport("hello")
+	newWire(t, "127.0.0.1:"+port, p.AgentToken).mustReport("hello")
 	if _, err := os.Stat(p.Token); !os.IsNotExist(err) {
 		t.Errorf("an owner token was made beside the variable: %v", err)
 	}
@@ -247,7 +247,7 @@ func TestHTTPMovesWithTheService(t *testing.T) {
 	p, address := place(t), free(t)
 	first := start(t, Options{Paths: p, Role: Auto, Listen: address})
 	first.reaches(Serving)
-	w := newWeb(t, address, p.AgentToken)
+	w := newWire(t, address, p.AgentToken)
 	w.mustReport("to the first")
 	stream := openStream(t, w)
 	begin := time.Now()
@@ -267,7 +267,7 @@ func TestHTTPMovesWithTheService(t *testing.T) {
 }
 
 // openStream begins a session and opens its event stream.
-func openStream(t *testing.T, w *web) io.ReadCloser {
+func openStream(t *testing.T, w *wire) io.ReadCloser {
 	t.Helper()
 	do := func(method, body string, header ...string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), method, w.url+"/mcp/lane", strings.NewReader(body))
@@ -299,7 +299,7 @@ func TestAutoStaysForHTTPClients(t *testing.T) {
 	w.wanted.Store(true)
 	s := start(t, Options{Paths: p, Role: Auto, Listen: address, Idle: 50 * time.Millisecond, Work: w})
 	s.reaches(Serving)
-	client := newWeb(t, address, p.AgentToken)
+	client := newWire(t, address, p.AgentToken)
 	stream := openStream(t, client)
 	w.wanted.Store(false)
 	select { // an open event stream is somebody

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"steward/app/web"
 	"steward/ledger"
 	"steward/mcp"
 	"steward/mcp/local"
@@ -36,6 +38,7 @@ type Options struct {
 	Notify   func(s State, on any)       // told of every change of state; on is the lock's text while Waiting, the error while Refusing, the *Door while Serving with HTTP. Must not block
 	Now      func() time.Time            // the wall clock of the ledger; default time.Now
 	Ready    func(*ops.Set, *ledger.Log) // told, once, what a window in this process works with, before the first client is let in. Both end with Run
+	Page     fs.FS                       // the built page, for browsers; nil: there is none
 	Gone     <-chan struct{}             // closed when a Window has closed while a task was active: from then on an Auto, which leaves when no task is
 	Idle     time.Duration               // how long an Auto service stays with nobody there; default 10 minutes
 	Refuse   time.Duration               // how long Refusing lasts; default 60 seconds
@@ -65,9 +68,10 @@ type service struct {
 
 	mu     sync.Mutex
 	state  State
-	alone  bool   // the window has gone
-	spool  *spool // nil until the ledger is open
-	wanted string // where HTTP should be by the newest settings
+	alone  bool     // the window has gone
+	page   *web.Web // nil while no HTTP is served
+	spool  *spool   // nil until the ledger is open
+	wanted string   // where HTTP should be by the newest settings
 }
 
 // Run serves until ctx ends, another process takes over or asks it to stop, or,
@@ -147,7 +151,7 @@ func (s *service) own(ctx context.Context, unusable error) error {
 	}
 	s.sock = mcp.NewSocket(mcp.SocketConfig{
 		Logger: s.Logger, Version: s.Version, Schema: ledger.SchemaVersion, Ledger: s.Paths.Key,
-		OnYield: s.onYield, OnStop: s.onStop, BeforeWelcome: s.beforeWelcome, Person: s.Paths.isOwner, Info: s.info,
+		OnYield: s.onYield, OnStop: s.onStop, BeforeWelcome: s.beforeWelcome, Person: s.Paths.isOwner, OnSignIn: s.onSignIn, Info: s.info,
 	})
 	s.become(Opening, nil)
 	served := make(chan struct{})
@@ -188,7 +192,10 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := ops.NewSet(&ops.Env{Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger}, ops.All()...)
+	set := ops.NewSet(&ops.Env{
+		Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger,
+		Settings: s.Settings, About: s.about, Opener: desktop{s.Env},
+	}, ops.All()...)
 	sp := &spool{dir: s.Paths.Spool, log: log, set: set, logger: s.Logger}
 	s.sock.Progress(0.25)
 	s.importOlder(s.going, log)
@@ -202,7 +209,7 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	if s.Ready != nil {
 		s.Ready(set, log)
 	}
-	s.openDoor(server)
+	s.openDoor(server, set, log)
 	if s.door == nil {
 		s.become(Serving, nil)
 	} else {

@@ -12,7 +12,7 @@ import (
 // Setting is one thing a person may set, in every form it has. What is not in
 // the list of Known cannot be set.
 type Setting struct {
-	Var   string // the environment variable
+	Var   string // the environment variable; "": none
 	Older string // its older name, which counts while Var is not set
 	Key   string // in config.json
 	Flag  string // of `steward serve`; it comes before the others
@@ -62,10 +62,8 @@ var known = []Setting{
 	{Var: "STEWARD_BACKUP_DAILY", Key: "backup_daily",
 		Meaning: Words{"a copy of the ledger every day; the newest 7 are kept. `true` or `false`", "每天复制一份账本，保留最新的 7 份。`true` 或 `false`"},
 		Default: Words{"`true`", "`true`"},
-		read: func(c *Config, field string, v json.RawMessage) error {
-			return c.setBackupDaily(field, string(v))
-		},
-		set: (*Config).setBackupDaily},
+		read:    func(c *Config, field string, v json.RawMessage) error { return truth(field, &c.BackupDaily, string(v)) },
+		set:     func(c *Config, field, v string) error { return truth(field, &c.BackupDaily, v) }},
 	{Var: "STEWARD_BIND", Older: "READYROOM_BIND", Key: "listen", Flag: "listen",
 		Meaning: Words{"turns HTTP on and says at which address: an IP address or `localhost`; with the flag and the key `ADDRESS:PORT`. Others than this machine need `STEWARD_TOKEN` set. A change counts from the next start", "启用 HTTP，并指定监听地址：IP 地址或 `localhost`；命令行选项和配置键写作 `ADDRESS:PORT`。供其他机器访问时必须设置 `STEWARD_TOKEN`。改动在下次启动时生效"},
 		Default: Words{"no HTTP; else `127.0.0.1`", "不启用 HTTP；启用时为 `127.0.0.1`"},
@@ -91,6 +89,20 @@ var known = []Setting{
 			return c.setOrigins(field, origins)
 		},
 		set: func(c *Config, field, v string) error { return c.setOrigins(field, strings.Split(v, ",")) }},
+	{Key: "theme",
+		Meaning: Words{"how window and page look: `system`, `light` or `dark`", "窗口和网页的外观：`system`、`light` 或 `dark`"},
+		Default: Words{"`system`", "`system`"},
+		read:    func(c *Config, field string, v json.RawMessage) error { return choice(field, &c.Theme, v, themes) }},
+	{Key: "language",
+		Meaning: Words{"language of window and page: `system`, `en` or `zh-CN`", "窗口和网页的语言：`system`、`en` 或 `zh-CN`"},
+		Default: Words{"`system`", "`system`"},
+		read: func(c *Config, field string, v json.RawMessage) error {
+			return choice(field, &c.Language, v, languages)
+		}},
+	{Key: "single_keys",
+		Meaning: Words{"whether single letters are shortcuts in window and page. `true` or `false`", "在窗口和网页中是否启用单字母快捷键。`true` 或 `false`"},
+		Default: Words{"`true`", "`true`"},
+		read:    func(c *Config, field string, v json.RawMessage) error { return truth(field, &c.SingleKeys, string(v)) }},
 	{Var: "STEWARD_TOKEN", Older: "READYROOM_TOKEN", secret: true,
 		Meaning: Words{"the owner's token for HTTP, which opens everything", "HTTP 的所有者令牌，可以访问一切"},
 		Default: Words{"in the file `token`", "在文件 `token` 中"}},

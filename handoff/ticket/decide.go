@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"steward/handoff"
 	"steward/ledger"
@@ -57,6 +59,9 @@ type Move struct {
 
 // ask makes the first state of a valid question.
 func ask(q Question, id string, now ledger.Millis) change {
+	if q.Options == nil {
+		q.Options = []string{}
+	}
 	t := Ticket{
 		ID: id, Stream: q.Stream, AskedBy: q.AskedBy, Question: q.Question, Options: q.Options, Context: q.Context, Urgency: q.Urgency,
 		Default: q.Default, Reversible: q.Reversible, CreatedAt: now, ExpiresAt: now + ledger.Millis(q.Timeout.Milliseconds()), Card: q.card(),
@@ -130,6 +135,7 @@ func (t Ticket) deliver(by string, now ledger.Millis) (c change, revoked bool) {
 	case t.AskedBy != by:
 	case t.revoked:
 		t.revoked = false
+		t.delivered = t.Answer != "" // it may have been answered anew, and that goes along
 		return change{event: EventRevoked, after: t, actor: by, move: Move{From: &from, To: t.Status, Stream: t.Stream}}, true
 	case t.Answer != "" && !t.delivered:
 		t.delivered = true
@@ -173,6 +179,15 @@ func (c change) entry(by handoff.By) (ledger.Event, error) {
 		Workspace: c.after.Stream, Caller: by.Workspace, Session: by.Session, Data: data.Bytes(),
 	}
 	switch c.event {
+	case EventAsked:
+		e.Outcome = c.after.Question
+	case EventAnswered, EventExpired:
+		e.Outcome = ledger.Clip(oneLine(c.after.Answer), ledger.MaxOutcome)
+	}
+	if e.Failing() { // in its own words; a question is no failure, whatever it says
+		e.Outcome = strconv.Quote(e.Outcome)
+	}
+	switch c.event {
 	case EventAnswered, EventUndone:
 		e.Source = ledger.Person
 	case EventExpired:
@@ -184,3 +199,6 @@ func (c change) entry(by handoff.By) (ledger.Event, error) {
 	}
 	return e, nil
 }
+
+// oneLine makes a text fit a field of one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -359,7 +359,7 @@ func list(v *ledger.View, where string, args ...any) ([]Ticket, error) {
 	defer rows.Close()
 	var out []Ticket
 	for rows.Next() {
-		var t Ticket
+		t := Ticket{Options: []string{}}
 		var options, context, def, answer, by sql.NullString
 		var answered sql.NullInt64
 		if err := rows.Scan(&t.seq, &t.ID, &t.Status, &t.Stream, &t.AskedBy, &t.Question, &options, &context, &t.Urgency, &def, &t.Reversible, &t.Card,

@@ -208,6 +208,20 @@ func AskStop(ctx context.Context, address string, s Stop) error {
 	return nil
 }
 
+// AskSignIn asks the service at address for a link that opens its page in a
+// browser, signed in. A *Refused says that it serves no page, or that the asker
+// is not the person; its Code tells which.
+func AskSignIn(ctx context.Context, address string, s SignIn) (string, error) {
+	l, err := roundTrip(ctx, address, Line{SignIn: &s}, false)
+	if err == nil && l.Link == nil {
+		err = errors.New("got another line")
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking the service for a link: %w", err)
+	}
+	return l.Link.URL, nil
+}
+
 // AskInfo asks the service at address what it is. It is answered in every
 // state, so it tells a service that is there from one that serves.
 func AskInfo(ctx context.Context, address string) (Info, error) {

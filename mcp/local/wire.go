@@ -124,6 +124,18 @@ type Stop struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// SignIn, as a first line, asks the service for a link with which a browser signs
+// in as the person. The answer is a Link, or refused.
+type SignIn struct {
+	PID   int    `json:"pid,omitempty"`
+	Proof string `json:"proof"` // what the token file of the state folder holds
+}
+
+// Link opens the service's page in a browser, signed in; once, and soon.
+type Link struct {
+	URL string `json:"url"`
+}
+
 // Info is what a service says about itself to doctor. As a first line, empty,
 // it is the question.
 type Info struct {
@@ -151,6 +163,8 @@ type Line struct {
 	Client   *ClientInfo `json:"client,omitempty"`
 	Stop     *Stop       `json:"stop,omitempty"`
 	Stopping bool        `json:"stopping,omitempty"`
+	SignIn   *SignIn     `json:"signin,omitempty"`
+	Link     *Link       `json:"link,omitempty"`
 	Info     *Info       `json:"info,omitempty"`
 }
 

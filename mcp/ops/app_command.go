@@ -50,7 +50,7 @@ func appCommand() Op {
 		Name:  "app_command",
 		Title: "Check a command for an app",
 		Text: "Check a command before you hand it to an app: navigate needs a view, dispatch a target. Answers valid with the command, or the errors with the allowed values. " +
-			"Nothing is written and nothing moves by itself; to hand work over use handoff_create.",
+			"It writes and moves nothing: to hand work over use handoff_create.",
 		Surfaces: Agent | Window | Web | Shell,
 	}, func(_ *ledger.View, c Caller, in appCommandArgs) (AppVerdict, error) {
 		cmd, faults := checkAppCommand(AppCommand(in), c.env.targets())

@@ -74,14 +74,30 @@ func (s *Set) find(c Caller, name string) (*Op, error) {
 	switch {
 	case op == nil:
 		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("%q: there is no such tool", ledger.Clip(name, 64))}
-	case op.Surfaces&c.Surface == 0 && op.Kind == Decides:
-		return nil, &Error{Code: Forbidden, Message: name + ": only a person decides this", Hint: "in Steward's window or on its web page"}
+	case op.Surfaces&c.Surface == 0 && op.Person && c.Surface&(Agent|Shell) != 0:
+		return nil, &Error{Code: Forbidden, Message: name + ": only a person " + op.may(), Hint: op.where()}
 	case op.Surfaces&c.Surface == 0:
 		return nil, &Error{Code: Forbidden, Message: name + ": not offered here", Hint: "offered to " + strings.Join(op.Surfaces.Names(), ", ")}
-	case op.Kind == Decides && !c.Person:
-		return nil, &Error{Code: Forbidden, Message: name + ": only a person decides this", Hint: "sign in with the owner token"}
+	case op.Person && !c.Person:
+		return nil, &Error{Code: Forbidden, Message: name + ": only a person " + op.may(), Hint: "sign in with the owner token"}
 	}
 	return op, nil
+}
+
+// may is what a person does with an operation that only a person may call.
+func (o *Op) may() string {
+	if o.Kind == Decides {
+		return "decides this"
+	}
+	return "may"
+}
+
+// where a person may call it.
+func (o *Op) where() string {
+	if o.Surfaces&Web == 0 {
+		return "in Steward's window"
+	}
+	return "in Steward's window or on its web page"
 }
 
 // failed turns err into what goes out and logs what must not.

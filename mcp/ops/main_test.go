@@ -48,8 +48,29 @@ func newBench(t testing.TB) *bench {
 	t.Helper()
 	clock := ledgertest.NewClock()
 	log := ledgertest.Open(t, clock)
-	env := &Env{Log: log, Targets: func() []string { return []string{"studio", "dj", "library"} }}
+	env := &Env{Log: log, Targets: func() []string { return []string{"studio", "dj", "library"} }, Settings: &wishes{Preferences{Theme: "system", Language: "system", SingleKeys: true}}}
+	env.About = func() About {
+		return About{Version: "1.2.3", Ledger: "/s/ledger.db", State: "/s", Config: "/s/config.json", Log: "/s/logs/steward.log", Role: "serve", License: "AGPL-3.0"}
+	}
 	return &bench{NewSet(env, All()...), log, clock}
+}
+
+// wishes are settings that last as long as a test.
+type wishes struct{ p Preferences }
+
+func (w *wishes) Preferences() Preferences { return w.p }
+
+func (w *wishes) Prefer(c PreferenceChange) (Preferences, error) {
+	if c.Theme != nil {
+		w.p.Theme = *c.Theme
+	}
+	if c.Language != nil {
+		w.p.Language = *c.Language
+	}
+	if c.SingleKeys != nil {
+		w.p.SingleKeys = *c.SingleKeys
+	}
+	return w.p, nil
 }
 
 var (

@@ -102,10 +102,13 @@ func (c Caller) event(actor, typ string) ledger.Event {
 
 // Env is what operations need of the machine.
 type Env struct {
-	Log     *ledger.Log
-	Targets func() []string // the names a handoff may be addressed to
-	Backups string          // the folder of dated copies
-	Logger  *slog.Logger    // nil discards
+	Log      *ledger.Log
+	Targets  func() []string // the names a handoff may be addressed to
+	Backups  string          // the folder of dated copies
+	Settings Settings        // nil: there are none
+	About    func() About    // what the service says about itself; its targets are filled in
+	Opener   Opener          // nil: nothing can be opened from here
+	Logger   *slog.Logger    // nil discards
 }
 
 func (e *Env) targets() []string {
@@ -123,6 +126,7 @@ type Spec struct {
 	Surfaces   Surface
 	Idempotent bool // repeating a call with the same arguments changes nothing more; true of every read
 	AlwaysLoad bool // asks clients never to defer the tool to its name
+	Person     bool // only a person may call it; true of every decision
 	Stirs      bool // changes what pages show without an event: their followers are told
 }
 
@@ -169,12 +173,9 @@ func Append[I, O any](spec Spec, run func(*ledger.Tx, Caller, I) (O, error)) Op 
 }
 
 // Decide makes an operation that only a person may call, in the window or on
-// the web page. It panics when offered to agents or in the shell: whoever can
-// run a command there need not be a person.
+// the web page. Like every operation for a person alone it panics when offered to
+// agents or in the shell: whoever can run a command there need not be a person.
 func Decide[I, O any](spec Spec, run func(*ledger.Tx, Caller, I) (O, error)) Op {
-	if spec.Surfaces&(Agent|Shell) != 0 {
-		panic("ops: " + spec.Name + ": a person's decision is offered to agents or in the shell")
-	}
 	op := newOp[I, O](spec, Decides)
 	op.call = transact(op.Name, op.In, run)
 	return op
@@ -259,6 +260,10 @@ func newOp[I, O any](spec Spec, kind Kind) Op {
 		panic(fmt.Sprintf("ops: %s: a text has at most %d characters; got %d", spec.Name, maxToolText, n))
 	}
 	spec.Idempotent = spec.Idempotent || kind == Reads
+	spec.Person = spec.Person || kind == Decides
+	if spec.Person && spec.Surfaces&(Agent|Shell) != 0 {
+		panic("ops: " + spec.Name + ": what only a person may do is offered to agents or in the shell")
+	}
 	return Op{
 		Spec: spec, Kind: kind, writes: kind != Reads,
 		In:  inputSchema(spec.Name, reflect.TypeFor[I]()),

@@ -86,17 +86,26 @@ func outputType(at string, t reflect.Type, depth int) *Schema {
 			return &Schema{Type: "object", Free: true, Values: outputType(at, t.Elem(), depth+1)}
 		}
 	case reflect.Struct:
-		s := &Schema{Type: "object", kind: aStruct}
+		s := &Schema{Type: "object", Name: typeName(t), kind: aStruct}
 		outputFields(s, at, t, depth)
 		return s
 	}
 	panic(fmt.Sprintf("%s: %s has no schema", at, t))
 }
 
+// typeName is what a generator calls t: names of package handoff say so.
+func typeName(t reflect.Type) string {
+	const of = "Handoff"
+	if t.PkgPath() == handoffType.PkgPath() && !strings.HasPrefix(t.Name(), of) {
+		return of + t.Name()
+	}
+	return t.Name()
+}
+
 // handoffSchema describes the one type that writes its own JSON: every field is
 // there always, and these are null when absent.
 func handoffSchema(at string, depth int) *Schema {
-	s := &Schema{Type: "object", kind: aStruct}
+	s := &Schema{Type: "object", Name: typeName(handoffType), kind: aStruct}
 	outputFields(s, at, handoffType, depth)
 	for _, p := range s.Props {
 		switch p.Name {
@@ -125,6 +134,9 @@ func outputFields(s *Schema, at string, t reflect.Type, depth int) {
 		}
 		field := outputType(at+"."+f.Name, f.Type, depth+1)
 		field.Doc = f.Tag.Get("doc")
+		if w := f.Tag.Get("words"); w != "" {
+			field.Words = strings.Split(w, "|")
+		}
 		optional := strings.Contains(opts, "omitempty") || strings.Contains(opts, "omitzero")
 		if optional {
 			field.Nullable = false

@@ -228,8 +228,8 @@ func TestHeadline(t *testing.T) {
 		since bool
 	}{
 		"Nothing has been reported yet.":                                            {},
-		"All is quiet: no unresolved failures, no moving actors, no open handoffs.": {r: Report{LastEvent: 3}},
-		"All is quiet and nothing is new: no unresolved failures, no moving actors, no open handoffs.": {
+		"All is quiet: no decisions waiting, no unresolved failures, no moving actors, no open handoffs.": {r: Report{LastEvent: 3}},
+		"All is quiet and nothing is new: no decisions waiting, no unresolved failures, no moving actors, no open handoffs.": {
 			r: Report{LastEvent: 3}, since: true,
 		},
 		"1 unresolved failure.": {r: Report{LastEvent: 3, Failures: FailureList{Total: 1}}},

@@ -14,6 +14,7 @@ import (
 // never changed.
 type Schema struct {
 	Type     string   // object, array, string, integer, number or boolean
+	Name     string   // of a result's Go type, for generators; no client sees it
 	Doc      string   // one line for the reader of the schema
 	Props    []Prop   // of an object with known keys, in the order of the Go type
 	Items    *Schema  // of an array
@@ -266,6 +267,9 @@ func (s *Schema) say() {
 	}
 }
 
+// Open tells whether other texts than Words are taken too.
+func (s *Schema) Open() bool { return s.open }
+
 // JSON returns the schema as JSON Schema, on one line, keys in a fixed order.
 func (s *Schema) JSON() json.RawMessage { return s.appendJSON(nil, "") }
 
@@ -317,6 +321,9 @@ func (s *Schema) appendLimits(b []byte) []byte {
 		b = append(b, `":`...)
 		b = strconv.AppendInt(b, n, 10)
 	}
+	if s.kind == aString && s.Words != nil {
+		return s.appendPreset(b) // the words say how long they are
+	}
 	if s.required && s.kind == aString {
 		number("minLength", 1)
 	}
@@ -335,15 +342,17 @@ func (s *Schema) appendLimits(b []byte) []byte {
 			number("maxProperties", s.Max)
 		}
 	}
-	if s.preset != "" {
-		b = append(b, `,"default":`...)
-		if s.kind == aString {
-			b = appendString(b, s.preset)
-		} else {
-			b = append(b, s.preset...)
-		}
+	return s.appendPreset(b)
+}
+
+func (s *Schema) appendPreset(b []byte) []byte {
+	switch {
+	case s.preset == "":
+		return b
+	case s.kind == aString:
+		return appendString(append(b, `,"default":`...), s.preset)
 	}
-	return b
+	return append(append(b, `,"default":`...), s.preset...)
 }
 
 func (s *Schema) appendProps(b []byte) []byte {

@@ -61,8 +61,8 @@ func TestToolsList(t *testing.T) {
 	if err := d.Decode(&tools); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"app_command", "focus_change", "handoff_claim", "handoff_create", "handoff_finish", "handoff_get",
-		"handoff_list", "recent_events", "report_done", "situation_report"}
+	want := []string{"app_command", "ask_human", "cancel_ticket", "focus_change", "handoff_claim", "handoff_create", "handoff_finish", "handoff_get",
+		"handoff_list", "list_pending", "recent_events", "report_done", "situation_report", "wait_for_answer"}
 	var names, loaded, idempotent, reads []string
 	for _, x := range tools {
 		names = append(names, x.Name)
@@ -91,8 +91,8 @@ func TestToolsList(t *testing.T) {
 	for what, pair := range map[string][2][]string{
 		"tools":       {names, want},
 		"always load": {loaded, {"handoff_create", "report_done", "situation_report"}},
-		"idempotent":  {idempotent, {"app_command", "handoff_create", "handoff_finish", "handoff_get", "handoff_list", "recent_events", "situation_report"}},
-		"read only":   {reads, {"app_command", "handoff_get", "handoff_list", "recent_events", "situation_report"}},
+		"idempotent":  {idempotent, {"app_command", "cancel_ticket", "handoff_create", "handoff_finish", "handoff_get", "handoff_list", "list_pending", "recent_events", "situation_report"}},
+		"read only":   {reads, {"app_command", "handoff_get", "handoff_list", "list_pending", "recent_events", "situation_report"}},
 	} {
 		if !slices.Equal(pair[0], pair[1]) {
 			t.Errorf("%s: %v, want %v", what, pair[0], pair[1])

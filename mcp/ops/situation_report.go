@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"steward/handoff"
+	"steward/handoff/ticket"
 	"steward/ledger"
 )
 
@@ -35,6 +36,7 @@ type Report struct {
 	Failures      FailureList    `json:"unresolved_failures"`
 	Movers        MoverList      `json:"moving_actors"`
 	Focus         *Focus         `json:"focus"`
+	Decisions     ticket.Count   `json:"decisions" doc:"questions that wait for the person"`
 	Handoffs      OpenHandoffs   `json:"handoffs"`
 	LastInjected  int64          `json:"last_injected_event_id" doc:"to be passed as the next since_id"`
 	LastEvent     int64          `json:"last_event_id"`
@@ -73,6 +75,13 @@ type MoverItem struct {
 	LastAt    ledger.Millis `json:"last_at"`
 	Last      LastWord      `json:"last"`
 	Count     int64         `json:"count" doc:"events in the last 30 minutes"`
+}
+
+func newMoverItem(m ledger.Mover) MoverItem {
+	return MoverItem{
+		Actor: m.Actor, Workspace: m.Workspace, LastAt: m.LastAt, Count: m.Count,
+		Last: LastWord{ID: m.LastID, Type: m.Last.Type, Object: m.Last.Object, Outcome: ledger.Clip(m.Last.Outcome, reportOutcome)},
+	}
 }
 
 // LastWord is an event in a few words.
@@ -142,23 +151,28 @@ func look(v *ledger.View, workspace string, since int64) (r Report, err error) {
 		return r, err
 	}
 	for _, m := range movers {
-		r.Movers.Items = append(r.Movers.Items, MoverItem{
-			Actor: m.Actor, Workspace: m.Workspace, LastAt: m.LastAt, Count: m.Count,
-			Last: LastWord{ID: m.LastID, Type: m.Last.Type, Object: m.Last.Object, Outcome: ledger.Clip(m.Last.Outcome, reportOutcome)},
-		})
+		r.Movers.Items = append(r.Movers.Items, newMoverItem(m))
 	}
-	focus, ok, err := v.Focus(workspace)
-	if err != nil {
+	if r.Focus, err = lookAtFocus(v, workspace); err != nil {
 		return r, err
 	}
-	if ok {
-		r.Focus = &Focus{Workspace: said(focus.Workspace), ObjectType: said(focus.ObjectType), Object: said(focus.Object), At: focus.At}
+	if r.Decisions, _, err = ticket.Counts(v, v.Now()); err != nil {
+		return r, err
 	}
 	if r.Handoffs.Counts, err = handoff.Counts(v); err != nil {
 		return r, err
 	}
 	r.Handoffs.Open, err = handoff.Open(v, reportHandoffs)
 	return r, err
+}
+
+// lookAtFocus returns what is looked at, nil if nobody has said.
+func lookAtFocus(v *ledger.View, workspace string) (*Focus, error) {
+	e, ok, err := v.Focus(workspace)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &Focus{Workspace: said(e.Workspace), ObjectType: said(e.ObjectType), Object: said(e.Object), At: e.At}, nil
 }
 
 // said returns nil for a text that was not said.
@@ -193,6 +207,7 @@ func headline(r *Report, since bool) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
+	say(r.Decisions.Pending, false, "decision waiting", "decisions waiting")
 	say(r.Failures.Total, false, "unresolved failure", "unresolved failures")
 	if since {
 		say(keys, r.KeyEventsMore, "new key event", "new key events")
@@ -204,9 +219,9 @@ func headline(r *Report, since bool) string {
 	case r.LastEvent == 0:
 		return "Nothing has been reported yet."
 	case n == 0 && since && keys == 0:
-		return "All is quiet and nothing is new: no unresolved failures, no moving actors, no open handoffs."
+		return "All is quiet and nothing is new: no decisions waiting, no unresolved failures, no moving actors, no open handoffs."
 	case n == 0:
-		return "All is quiet: no unresolved failures, no moving actors, no open handoffs."
+		return "All is quiet: no decisions waiting, no unresolved failures, no moving actors, no open handoffs."
 	case n == 1:
 		return upperFirst(parts[0]) + "."
 	default:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -19,8 +20,13 @@ type call struct {
 }
 
 var (
-	shell   = Caller{Surface: Shell, Workspace: "cron"}
-	spooled = Caller{Surface: Agent, Workspace: "api", Session: "s-1", SaidAt: 1796036400000}
+	shell  = Caller{Surface: Shell, Workspace: "cron"}
+	onWeb  = Caller{Surface: Web, Person: true}
+	nobody = Caller{Surface: Web} // who has not shown the owner's token
+	other  = Caller{Surface: Agent, Workspace: "web", Stream: "web"}
+	// nameless is plain HTTP without a stream.
+	nameless = Caller{Surface: Agent}
+	spooled  = Caller{Surface: Agent, Workspace: "api", Session: "s-1", SaidAt: 1796036400000}
 )
 
 // conversations is what each operation is asked.
@@ -188,6 +194,82 @@ var conversations = map[string][]call{
 		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done","fence":1}`},
 		{agent, "recent_events", `{"since_id":2}`},
 	},
+	"ask_human": {
+		{agent, "ask_human", `{"question":"Drop the\ncolumn?","options":["Drop it","Keep it"],"context":"1,204 rows\nuse it","urgency":"blocking","default_answer":"Keep it","timeout_seconds":60,"idempotency_key":"k"}`},
+		{agent, "ask_human", `{"question":"Drop the column?","options":["Drop it","Keep it"],"context":"1,204 rows\nuse it","urgency":"blocking","default_answer":"Keep it","timeout_seconds":60,"idempotency_key":"k"}`},
+		{agent, "ask_human", `{"question":"Drop the table?","idempotency_key":"k"}`},
+		{shell, "ask_human", `{"question":"Go?","stream":"night","reversible":false,"idempotency_key":"k"}`},
+		{nameless, "ask_human", `{"question":"Go?"}`},
+		{nameless, "ask_human", `{"question":"Go?","stream":"s"}`},
+		{agent, "ask_human", `{"question":" "}`},
+		{agent, "ask_human", `{"question":"Go?","options":["only one"]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a","b","a"]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a",""]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["1","2","3","4","5","6"]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a",1]}`},
+		{agent, "ask_human", `{"question":"Go?","options":["a","b"],"default_answer":"c"}`},
+		{agent, "ask_human", `{"question":"Go?","default_answer":"yes","reversible":false}`},
+		{agent, "ask_human", `{"question":"Go?","timeout_seconds":86401}`},
+		{agent, "ask_human", `{"question":"Go?","urgency":"now"}`},
+		{agent, "situation_report", `{}`},
+		{agent, "recent_events", `{"since_id":0}`},
+	},
+	"wait_for_answer": {
+		{agent, "ask_human", `{"question":"Go?","options":["yes","no"]}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":0}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{other, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "wait_for_answer", `{"id":"{1}"}`},
+		{person, "ticket_undo", `{"id":"{1}"}`},
+		{other, "wait_for_answer", `{"id":"{1}","timeout_seconds":0}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":600}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":0}`},
+		{agent, "wait_for_answer", `{"id":"tkt_1"}`},
+		{agent, "wait_for_answer", `{"id":"{1}","timeout_seconds":-1}`},
+		{person, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "recent_events", `{"since_id":0}`},
+	},
+	"list_pending": {
+		{agent, "ask_human", `{"question":"Mine?","context":"short"}`},
+		{other, "ask_human", `{"question":"Theirs?","context":"` + strings.Repeat("x", 250) + `"}`},
+		{agent, "list_pending", `{}`},
+		{other, "list_pending", `{}`},
+	},
+	"cancel_ticket": {
+		{agent, "ask_human", `{"question":"Go?"}`},
+		{other, "cancel_ticket", `{"id":"{1}"}`},
+		{agent, "cancel_ticket", `{"id":"{1}"}`},
+		{agent, "cancel_ticket", `{"id":"{1}"}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{agent, "wait_for_answer", `{"id":"{1}"}`},
+		{agent, "cancel_ticket", `{"id":"T-0000"}`},
+	},
+	"ticket_answer": {
+		{agent, "ask_human", `{"question":"Go?"}`},
+		{other, "ask_human", `{"question":"Go?"}`},
+		{agent, "ask_human", `{"question":"Stay?"}`},
+		{agent, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{shell, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":" "}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes","ids":["{3}"]}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes","ids":["{1}","{2}"],"answered_by":"agent"}`},
+		{person, "ticket_answer", `{"id":"{2}","answer":"no"}`},
+		{person, "ticket_answer", `{"id":"nonsense","answer":"no"}`},
+		{person, "ticket_list", `{}`},
+	},
+	"ticket_undo": {
+		{agent, "ask_human", `{"question":"Go?","timeout_seconds":60}`},
+		{person, "ticket_undo", `{"id":"{1}"}`},
+		{person, "ticket_answer", `{"id":"{1}","answer":"yes"}`},
+		{agent, "ticket_undo", `{"id":"{1}"}`},
+		{person, "ticket_undo", `{"id":"{1}"}`},
+		{person, "recent_events", `{"since_id":1}`},
+	},
+	"ticket_list": {
+		{person, "ticket_list", `{}`},
+		{agent, "ticket_list", `{}`},
+	},
 	"handoff_release": {
 		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
 		{person, "handoff_release", `{"handoff_id":"{1}"}`},
@@ -195,6 +277,64 @@ var conversations = map[string][]call{
 		{person, "handoff_release", `{"handoff_id":"{1}","reason":"w-1 is gone"}`},
 		{agent, "handoff_finish", `{"handoff_id":"{1}","worker_session_id":"w-1","status":"done","fence":1}`},
 		{agent, "recent_events", `{"since_id":2}`},
+	},
+	"brief_get": {
+		{person, "brief_get", `{}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"red"}`},
+		{agent, "report_done", `{"actor":"codex","type":"failed","object_id":"#12","outcome":"still red"}`},
+		{Caller{Surface: Agent, Workspace: "web"}, "report_done", `{"actor":"claude","outcome":"page done","file":"index.html","metrics":{"kb":12}}`},
+		{agent, "report_done", `{"actor":"codex","type":"progress","outcome":"half way"}`},
+		{agent, "focus_change", `{"object_id":"main.go","object_type":"file"}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"mix\n it","idempotency_key":"k1","attachments":[{"path":"/a"}]}`},
+		{person, "brief_get", `{}`},
+		{person, "brief_seen", `{"through_id":3}`},
+		{onWeb, "brief_get", `{}`},
+		{person, "brief_get", `{"since_id":1}`},
+		{agent, "brief_get", `{}`},
+	},
+	"brief_seen": {
+		{agent, "report_done", `{"actor":"a"}`},
+		{agent, "report_done", `{"actor":"b"}`},
+		{person, "brief_seen", `{"through_id":1}`},
+		{person, "brief_seen", `{"through_id":0}`},
+		{person, "brief_seen", `{"through_id":99}`},
+		{person, "brief_seen", `{"through_id":-1}`},
+		{person, "brief_seen", `{}`},
+		{nobody, "brief_seen", `{"through_id":1}`},
+		{agent, "brief_seen", `{"through_id":1}`},
+		{person, "recent_events", `{"since_id":2}`},
+	},
+	"event_get": {
+		{agent, "report_done", `{"actor":"codex","object_id":"hnd_01ARZ3NDEKTSV4RRFFQ69G5FAV","outcome":"it names no handoff"}`},
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1"}`},
+		{person, "event_get", `{"event_id":1}`},
+		{person, "event_get", `{"event_id":2}`},
+		{person, "event_get", `{"event_id":3}`},
+		{person, "event_get", `{"event_id":0}`},
+		{agent, "event_get", `{"event_id":1}`},
+	},
+	"settings_get": {
+		{person, "settings_get", `{}`},
+		{shell, "settings_get", `{}`},
+	},
+	"settings_set": {
+		{person, "settings_set", `{"theme":"dark"}`},
+		{person, "settings_set", `{"language":"zh-CN","single_keys":false}`},
+		{person, "settings_set", `{"theme":"pink"}`},
+		{person, "settings_set", `{"single_keys":"no"}`},
+		{person, "settings_set", `{"targets":["x"]}`},
+		{person, "settings_set", `{}`},
+		{nobody, "settings_set", `{"theme":"dark"}`},
+		{agent, "settings_set", `{"theme":"dark"}`},
+	},
+	"attachment_open": { // what it does: TestAttachmentOpen
+		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1","attachments":[{"path":"here.txt"}]}`},
+		{person, "attachment_open", `{"handoff_id":"{1}","index":1}`},
+		{person, "attachment_open", `{"handoff_id":"{1}","index":0}`},
+		{person, "attachment_open", `{"handoff_id":"{1}"}`},
+		{person, "attachment_open", `{"handoff_id":"H-0000","index":0}`},
+		{onWeb, "attachment_open", `{"handoff_id":"{1}","index":0}`},
+		{agent, "attachment_open", `{"handoff_id":"{1}","index":0}`},
 	},
 }
 
@@ -233,11 +373,11 @@ func snapshot(t *testing.T, name string, calls []call) {
 	golden(t, "calls/"+name+".golden", out.Bytes())
 }
 
-// naming numbers the ids of handoffs.
+// naming numbers the ids of handoffs and tickets.
 type naming struct{ ids []string }
 
 var (
-	fullID  = regexp.MustCompile(`hnd_[0-9A-HJKMNP-TV-Z]{26}`)
+	fullID  = regexp.MustCompile(`(?:hnd|tkt)_[0-9A-HJKMNP-TV-Z]{26}`)
 	shortID = regexp.MustCompile(`"H-[0-9A-HJKMNP-TV-Z]{4,}"`)
 )
 
@@ -252,11 +392,11 @@ func (n *naming) hide(s string) string {
 	s = fullID.ReplaceAllStringFunc(s, func(id string) string {
 		for i, known := range n.ids {
 			if id == known {
-				return fmt.Sprintf("hnd_%d", i+1)
+				return fmt.Sprintf("%s%d", id[:4], i+1)
 			}
 		}
 		n.ids = append(n.ids, id)
-		return fmt.Sprintf("hnd_%d", len(n.ids))
+		return fmt.Sprintf("%s%d", id[:4], len(n.ids))
 	})
 	return shortID.ReplaceAllString(s, `"H-…"`)
 }

@@ -1,5 +1,5 @@
 // Gen writes what is made from the operations: the definitions that the bridge
-// embeds, and the tables of tools in the two READMEs. Run it from anywhere in
+// embeds, the types of the front end, and the tables of tools in the two READMEs. Run it from anywhere in
 // the repository:
 //
 //	go run ./mcp/ops/gen
@@ -44,6 +44,9 @@ func write(root string) error {
 		case bytes.Equal(old, text):
 			fmt.Printf("%s: current\n", t.file)
 		default:
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
 			if err := os.WriteFile(path, text, 0o644); err != nil {
 				return err
 			}
@@ -63,6 +66,7 @@ type target struct {
 func targets() []target {
 	return []target{
 		{definitionsFile, func([]byte, bool) ([]byte, string) { return append(ops.Definitions(ops.All()), '\n'), "" }},
+		{typesFile, func([]byte, bool) ([]byte, string) { return []byte(typescript(ops.All())), "" }},
 		{"README.md", between(table(english))},
 		{"README.zh-CN.md", between(table(chinese))},
 	}
