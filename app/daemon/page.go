@@ -25,6 +25,9 @@ func (s *service) mountPage(h *mcp.HTTP, set *ops.Set, log *ledger.Log) {
 	h.Mount("/", mcp.TokenNone, w.Page())
 	h.Mount(web.SignInPath, mcp.TokenNone, w.SignIn())
 	h.Mount(web.CallPath, mcp.TokenOwner, w.Call())
+	h.Mount(web.TicketsPath, mcp.TokenOwner, w.Tickets())
+	h.Mount(web.AnswerPath, mcp.TokenOwner, w.Answer())
+	h.Mount(web.UndoPath, mcp.TokenOwner, w.Undo())
 	h.MountStream(web.EventsPath, mcp.TokenOwner, w.Events())
 	s.mu.Lock()
 	s.page = w

@@ -223,6 +223,7 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 // serve waits for a reason to go, and meanwhile sees to the daily copies.
 func (s *service) serve(ctx context.Context, log *ledger.Log, mine os.FileInfo) error {
 	defer s.keep(log)()
+	defer s.expiries(log)()
 	look := min(s.Idle, lookAfter)
 	idle := time.NewTimer(look)
 	defer idle.Stop()
@@ -252,6 +253,9 @@ func (s *service) serve(ctx context.Context, log *ledger.Log, mine os.FileInfo) 
 			}
 			active, since := s.present()
 			wait := s.untilIdle(time.Now(), active, since)
+			if wait <= 0 && asked(ctx, log) {
+				wait = max(s.Idle/10, time.Millisecond)
+			}
 			if log.InPlace() != nil {
 				continue // Gone is closed now
 			}

@@ -105,13 +105,18 @@ func (w *Web) Call() http.Handler {
 			bad.write(rw)
 			return
 		}
-		res, err := w.cfg.Set.Call(r.Context(), ops.Caller{Surface: ops.Web, Person: true, Client: "page " + w.cfg.Version}, name, args)
+		res, err := w.cfg.Set.Call(r.Context(), w.caller(), name, args)
 		if err != nil {
 			refuse(rw, 0, ops.AsError(err))
 			return
 		}
 		answer(rw, http.StatusOK, res.JSON)
 	})
+}
+
+// caller is the person, at the page.
+func (w *Web) caller() ops.Caller {
+	return ops.Caller{Surface: ops.Web, Person: true, Client: "page " + w.cfg.Version}
 }
 
 // owner refuses who has not brought the owner's token. The guard did so before:

@@ -3,7 +3,9 @@ package ops
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
+	"steward/handoff/ticket"
 	"steward/ledger"
 )
 
@@ -11,6 +13,7 @@ import (
 const (
 	NoticeLedger  = "ledger"  // new events; Data is a LedgerNotice
 	NoticeChanged = "changed" // something a page shows is different, and no event says so; Data is {}
+	NoticeTicket  = "ticket"  // tickets have changed, after the notice of their events; Data is a TicketNotice
 	NoticeReset   = "reset"   // too much happened since the asked id to be told one by one: read anew; Data is {"last_id":n}
 )
 
@@ -30,6 +33,28 @@ type Notice struct {
 type LedgerNotice struct {
 	LastID int64          `json:"last_id"`
 	Events []ledger.Event `json:"events"` // ascending, long texts cut; at most 50
+}
+
+// TicketNotice is the data of a notice that tickets have changed.
+type TicketNotice struct {
+	LastID int64    `json:"last_id"`
+	IDs    []string `json:"ids"` // each once
+}
+
+// ticketNotice returns the notice for the tickets that events tell of, if there
+// are any.
+func ticketNotice(events []ledger.Event) (Notice, bool) {
+	n := TicketNotice{}
+	for _, e := range events {
+		if n.LastID = e.ID; e.ObjectType == ticket.ObjectType && !slices.Contains(n.IDs, e.Object) {
+			n.IDs = append(n.IDs, e.Object)
+		}
+	}
+	if len(n.IDs) == 0 {
+		return Notice{}, false
+	}
+	data, err := marshal(n)
+	return Notice{Type: NoticeTicket, ID: n.LastID, Data: data}, err == nil
 }
 
 // Follow tells emit of what happens after event id after, in order and without a
@@ -64,6 +89,9 @@ func (s *Set) Follow(ctx context.Context, after int64, emit func(Notice) error) 
 			data, err := marshal(LedgerNotice{LastID: after, Events: batch})
 			if err == nil {
 				err = emit(Notice{Type: NoticeLedger, ID: after, Data: data})
+			}
+			if n, ok := ticketNotice(batch); ok && err == nil {
+				err = emit(n)
 			}
 			if err != nil {
 				return err

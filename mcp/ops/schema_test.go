@@ -34,7 +34,7 @@ func TestInputSchema(t *testing.T) {
 		`"name":{"type":"string","description":"who","minLength":1,"maxLength":8},` +
 		`"note":{"type":"string","maxLength":16},` +
 		`"mood":{"type":"string","enum":["good","bad"]},` +
-		`"hint":{"type":"string","enum":["one","two"],"maxLength":8},` +
+		`"hint":{"type":"string","enum":["one","two"]},` +
 		`"kind":{"type":"string","maxLength":8,"default":"plain"},` +
 		`"count":{"type":"integer","minimum":1,"maximum":200,"default":20},` +
 		`"since":{"type":"integer","minimum":0},` +
