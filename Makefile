@@ -62,7 +62,7 @@ bench-large: build need-go ## ten million events, and a disk made slow by strace
 	$(bin)/bench/slowdisk
 	$(bin)/bench/report -large
 
-generate: need-go ## mcp/local/tools.gen.json and the tables of the two READMEs
+generate: need-go ## mcp/local/tools.gen.json, frontend/src/ops.gen.ts, the tables of the two READMEs
 	$(GO) run ./mcp/ops/gen
 
 lint: need-go ## gofmt, go vet, staticcheck, and golangci-lint where it is installed

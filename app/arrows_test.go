@@ -35,6 +35,7 @@ var arrows = map[[2]string]string{
 	{"app/web", "ledger"}:  "a stream begins at the end of the ledger",
 	{"app/web", "mcp/ops"}: "the page calls operations and hears what happens",
 
+	{"app/daemon", "frontend"}:  "the page is in the program",
 	{"app/daemon", "app/web"}:   "the service serves the page behind its guard",
 	{"app/daemon", "ledger"}:    "the service opens the ledger and holds its lock",
 	{"app/daemon", "mcp"}:       "the service listens",

@@ -1,5 +1,10 @@
 package ledger
 
+import (
+	"encoding/json"
+	"slices"
+)
+
 // KeyCount returns how many injectable events there are after since, at most
 // limit, and whether there are more.
 func (v *View) KeyCount(since int64, limit int) (n int64, more bool, err error) {
@@ -8,6 +13,94 @@ func (v *View) KeyCount(since int64, limit int) (n int64, more bool, err error) 
 		return int64(limit), true, err
 	}
 	return n, false, err
+}
+
+// KeyGroup is a key event, or the newest of several failures that are equal in
+// actor, workspace, object and type.
+type KeyGroup struct {
+	Event
+	Count   int64  // of the failures, this one included
+	FirstID int64  // of the oldest of them
+	FirstAt Millis // when that was
+}
+
+// A group is made from what the row itself holds; names and texts are read of
+// the newest event alone. No outcome that fails is longer than 7 characters.
+const selectKeys = `SELECT id, at, actor, type, coalesce(object, 0), coalesce(workspace, 0), CASE WHEN length(outcome) <= 7 THEN outcome ELSE '' END
+	FROM events INDEXED BY events_key WHERE injectable = 1 ORDER BY id DESC LIMIT ?`
+
+// KeyGroups makes at most limit groups from the newest look injectable events,
+// newest first, and tells whether there are events that are in none of them.
+func (v *View) KeyGroups(look, limit int) (groups []KeyGroup, more bool, err error) {
+	rows, err := v.Query(selectKeys, look+1)
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	type same struct{ actor, typ, object, workspace int64 }
+	seen := map[same]int{} // the group of each failure; limit when it has none
+	fails := map[int64]bool{}
+	for n := 0; rows.Next(); n++ {
+		if n == look {
+			more = true
+			break
+		}
+		var id, at int64
+		var key same
+		var outcome *string
+		if err := rows.Scan(&id, &at, &key.actor, &key.typ, &key.object, &key.workspace, &outcome); err != nil {
+			return nil, false, err
+		}
+		failing, known := fails[key.typ]
+		if !known {
+			e := Event{}
+			if e.Type, err = v.conn.name(key.typ); err != nil {
+				return nil, false, err
+			}
+			failing = e.Failing()
+			fails[key.typ] = failing
+		}
+		if !failing && outcome != nil && *outcome != "" {
+			e := Event{Outcome: *outcome}
+			failing = e.Failing()
+		}
+		if i, ok := seen[key]; failing && ok {
+			if i < limit {
+				groups[i].Count++
+				groups[i].FirstID, groups[i].FirstAt = id, Millis(at)
+			}
+			continue
+		}
+		if failing {
+			seen[key] = len(groups)
+		}
+		if len(groups) == limit {
+			more = true
+			continue
+		}
+		groups = append(groups, KeyGroup{Event: Event{ID: id}, Count: 1, FirstID: id, FirstAt: Millis(at)})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, false, err
+	}
+	rows.Close()
+	ids := make([]int64, len(groups))
+	for i := range groups {
+		ids[i] = groups[i].ID
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, false, err
+	}
+	events, _, err := v.events(len(ids), eventColumns+` FROM events WHERE id IN (SELECT value FROM json_each(?))`, string(list))
+	if err != nil {
+		return nil, false, err
+	}
+	for _, e := range events {
+		i, _ := slices.BinarySearchFunc(groups, e.ID, func(g KeyGroup, id int64) int { return int(id - g.ID) })
+		groups[i].Event = e
+	}
+	return groups, more, nil
 }
 
 // Activity is how many actors have had an event within a stretch of time.

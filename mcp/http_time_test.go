@@ -157,6 +157,36 @@ func TestHTTPStalledReader(t *testing.T) {
 	})
 }
 
+// TestHTTPStalledStream: so does one that stops reading what a mounted handler
+// sends, at the first write that it does not take.
+func TestHTTPStalledStream(t *testing.T) {
+	inTime(t, func(t *testing.T, d *timed) {
+		var failed time.Time
+		d.http.MountStream("/events", TokenAgent, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for {
+				_, err := io.WriteString(w, ": \n\n")
+				if err == nil {
+					err = http.NewResponseController(w).Flush()
+				}
+				if err != nil {
+					failed = time.Now()
+					return
+				}
+				time.Sleep(15 * time.Second) // the bubble's time, not ours
+			}
+		}))
+		c := d.open(t)
+		c.send(d.request("GET", "/events", "", asAgent))
+		c.head("GET")
+		begin := time.Now()
+		time.Sleep(3 * d.http.limits.write)
+		synctest.Wait()
+		if d.http.Streams() != 0 || d.http.Active() != 0 || failed.Sub(begin) > 2*d.http.limits.write {
+			t.Errorf("%d streams, %d active, failed after %v", d.http.Streams(), d.http.Active(), failed.Sub(begin))
+		}
+	})
+}
+
 // TestHTTPDropped: the end of a connection ends a wait, and what only looks, but
 // nothing that may have taken effect.
 func TestHTTPDropped(t *testing.T) {

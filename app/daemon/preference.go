@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"steward/ledger"
 	"steward/mcp/ops"
@@ -128,6 +129,9 @@ func setMembers(text []byte, members []member) ([]byte, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{\n}\n")
 	}
+	if !json.Valid(body) {
+		return nil, errors.New("it is not JSON")
+	}
 	for _, m := range members {
 		var err error
 		if body, err = setMember(body, m); err != nil {
@@ -200,11 +204,19 @@ func replaceFile(path string, b []byte, mode fs.FileMode) (err error) {
 	if err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(temp.Name(), path); err != nil {
+	err = os.Rename(temp.Name(), path)
+	if runtime.GOOS == "windows" { // where who reads the old file holds it, and a folder cannot be synced
+		for range 20 {
+			if err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+			err = os.Rename(temp.Name(), path)
+		}
 		return err
 	}
-	if runtime.GOOS == "windows" { // a folder cannot be synced there
-		return nil
+	if err != nil {
+		return err
 	}
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {

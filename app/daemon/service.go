@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"steward/app/web"
+	"steward/frontend"
 	"steward/ledger"
 	"steward/mcp"
 	"steward/mcp/local"
@@ -38,7 +39,7 @@ type Options struct {
 	Notify   func(s State, on any)       // told of every change of state; on is the lock's text while Waiting, the error while Refusing, the *Door while Serving with HTTP. Must not block
 	Now      func() time.Time            // the wall clock of the ledger; default time.Now
 	Ready    func(*ops.Set, *ledger.Log) // told, once, what a window in this process works with, before the first client is let in. Both end with Run
-	Page     fs.FS                       // the built page, for browsers; nil: there is none
+	Page     fs.FS                       // the page for browsers; default: the one this program was built with
 	Gone     <-chan struct{}             // closed when a Window has closed while a task was active: from then on an Auto, which leaves when no task is
 	Idle     time.Duration               // how long an Auto service stays with nobody there; default 10 minutes
 	Refuse   time.Duration               // how long Refusing lasts; default 60 seconds
@@ -93,6 +94,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if o.Refuse == 0 {
 		o.Refuse = refuseFor
+	}
+	if o.Page == nil {
+		o.Page = frontend.Page()
 	}
 	if o.Work == nil {
 		o.Work = noWork{}

@@ -142,11 +142,16 @@ func lookBriefly(v *ledger.View) (b Brief, err error) {
 	if b.Fresh.Key, b.Fresh.KeyMore, err = v.KeyCount(through, briefFresh); err != nil {
 		return b, err
 	}
-	keys, more, _, err := v.KeyEvents("", 0, briefLooks)
+	// Equal failures become one row, so that a workspace that fails over and over
+	// does not push everything else off the page.
+	keys, more, err := v.KeyGroups(briefLooks, briefKeys)
 	if err != nil {
 		return b, err
 	}
-	b.KeyEvents, b.KeyEventsMore = foldKeys(keys, more)
+	b.KeyEvents, b.KeyEventsMore = make([]KeyEvent, len(keys)), more
+	for i, g := range keys {
+		b.KeyEvents[i] = KeyEvent{Event: brief(g.Event), Count: g.Count, FirstID: g.FirstID, FirstAt: g.FirstAt}
+	}
 	total, failures, err := v.Failures("", briefFailures)
 	if err != nil {
 		return b, err
@@ -233,32 +238,4 @@ func orb(needs, failures, working int64) Orb {
 		o.Face = "working"
 	}
 	return o
-}
-
-// foldKeys makes rows of key events, newest first: equal failures become one
-// row with a count, so that a workspace that fails over and over does not push
-// everything else off the page.
-func foldKeys(events []ledger.Event, more bool) ([]KeyEvent, bool) {
-	type same struct{ actor, workspace, object, typ string }
-	rows := make([]KeyEvent, 0, min(len(events), briefKeys))
-	seen := map[same]int{} // the row of each failure; briefKeys: none
-	for _, e := range events {
-		key := same{e.Actor, e.Workspace, e.Object, e.Type}
-		if i, ok := seen[key]; ok && e.Failing() {
-			if i < briefKeys {
-				rows[i].Count++
-				rows[i].FirstID, rows[i].FirstAt = e.ID, e.At
-			}
-			continue
-		}
-		if e.Failing() {
-			seen[key] = len(rows)
-		}
-		if len(rows) == briefKeys {
-			more = true
-			continue
-		}
-		rows = append(rows, KeyEvent{Event: brief(e), Count: 1, FirstID: e.ID, FirstAt: e.At})
-	}
-	return rows, more
 }

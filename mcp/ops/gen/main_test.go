@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"steward/ledger"
 	"steward/mcp/ops"
 )
 
@@ -73,4 +75,79 @@ func TestEveryToolHasAChineseTitle(t *testing.T) {
 			t.Errorf("%s is no tool", name)
 		}
 	}
+}
+
+// What a schema says appears as the type that the front end reads.
+func TestTypeScript(t *testing.T) {
+	type inner struct {
+		At   ledger.Millis `json:"at"`
+		Kind string        `json:"kind" words:"a|b"`
+		Next *inner2       `json:"next" doc:"ends */ here"`
+	}
+	type in struct {
+		Name string `json:"name" arg:"required,max=8" doc:"who"`
+		Word string `json:"word" arg:"enum=x|y"`
+		Open string `json:"open" arg:"max=8,words=x|y"`
+		On   *bool  `json:"on"`
+	}
+	type out struct {
+		List []inner          `json:"list"`
+		Kind []string         `json:"kinds,omitempty"`
+		N    map[string]int64 `json:"n"`
+	}
+	ask := ops.Act(ops.Spec{Name: "probe_ask", Title: "t", Text: "Asks.", Surfaces: ops.Window},
+		func(context.Context, *ops.Env, ops.Caller, in) (out, error) { return out{}, nil })
+	hidden := ops.Act(ops.Spec{Name: "probe_hidden", Title: "t", Text: "t", Surfaces: ops.Agent | ops.Shell},
+		func(context.Context, *ops.Env, ops.Caller, struct{}) (out, error) { return out{}, nil })
+	bare := ops.Act(ops.Spec{Name: "probe_bare", Title: "t", Text: "t", Surfaces: ops.Web},
+		func(context.Context, *ops.Env, ops.Caller, struct{}) (struct{}, error) { return struct{}{}, nil })
+	got := typescript([]ops.Op{ask, bare, hidden})
+	_, got, _ = strings.Cut(got, "\n\n")
+	want := `/** Asks. In the window only. */
+export interface ProbeAskArgs {
+  /** who */
+  name: string;
+  word?: "x" | "y";
+  open?: string;
+  on?: boolean;
+}
+
+export interface ProbeAskResult {
+  list: inner[];
+  kinds?: string[];
+  n: Record<string, number>;
+}
+
+/** t */
+export type ProbeBareArgs = Record<string, never>;
+
+export type ProbeBareResult = Record<string, never>;
+
+export interface inner {
+  at: string;
+  kind: "a" | "b";
+  /** ends *\/ here */
+  next: inner2 | null;
+}
+
+export interface inner2 {
+  x: number;
+}
+
+/** Every operation by its name. */
+export interface Ops {
+  probe_ask: { args: ProbeAskArgs; result: ProbeAskResult };
+  probe_bare: { args: ProbeBareArgs; result: ProbeBareResult };
+}
+`
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if first := typescript(ops.All()); first != typescript(ops.All()) {
+		t.Error("two runs differ")
+	}
+}
+
+type inner2 struct {
+	X float64 `json:"x"`
 }
