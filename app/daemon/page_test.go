@@ -69,9 +69,9 @@ func TestPageGuard(t *testing.T) {
 	routes := []struct{ path, who, methods string }{
 		{"/", anybody, "GET HEAD"}, {"/assets/index-AAAAAAAA.js", anybody, "GET HEAD"},
 		{"/api/signin", anybody, "POST"}, {"/api/call/brief_get", ownersOnly, "POST"}, {"/api/call/", ownersOnly, "POST"}, {"/api/events", ownersOnly, "GET HEAD"},
-		{"/nothing", anybody, "GET HEAD"}, {"/api", anybody, "GET HEAD"}, {"/api/tickets", anybody, "GET HEAD"}, {"/assets/", anybody, "GET HEAD"},
+		{"/nothing", anybody, "GET HEAD"}, {"/api", anybody, "GET HEAD"}, {"/api/tickets", ownersOnly, "GET HEAD"}, {"/api/answer", ownersOnly, "POST"}, {"/api/undo", ownersOnly, "POST"}, {"/assets/", anybody, "GET HEAD"},
 	}
-	missing := map[string]bool{"/nothing": true, "/api": true, "/api/tickets": true, "/assets/": true, "/api/call/": true}
+	missing := map[string]bool{"/nothing": true, "/api": true, "/assets/": true, "/api/call/": true}
 	for _, r := range routes {
 		for name, token := range map[string]string{"no": "", "the agents'": agent, "the owner's": owner} {
 			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"} {
@@ -88,6 +88,8 @@ func TestPageGuard(t *testing.T) {
 					want = 405
 				case missing[r.path]:
 					want = 404
+				case r.path == "/api/answer", r.path == "/api/undo":
+					want = 400 // {} holds no id
 				case r.path == "/api/signin":
 					want = 401 // {} holds no code
 				}

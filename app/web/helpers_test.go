@@ -77,6 +77,12 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 			f.Events().ServeHTTP(w, r)
 		case path == SignInPath:
 			f.SignIn().ServeHTTP(w, r)
+		case path == TicketsPath:
+			f.Tickets().ServeHTTP(w, r)
+		case path == AnswerPath:
+			f.Answer().ServeHTTP(w, r)
+		case path == UndoPath:
+			f.Undo().ServeHTTP(w, r)
 		case strings.HasPrefix(path, CallPath):
 			f.Call().ServeHTTP(w, r)
 		default:
