@@ -17,6 +17,16 @@ var olderStatuses = map[string]Status{
 	"done": Done, "completed": Done, "finished": Done, "failed": Failed, "error": Failed, "cancelled": Cancelled, "canceled": Cancelled,
 }
 
+// imported is the data of an EventImported: where the handoff came from and how
+// it stood. Ledgers of schema 1 may hold some with the first two alone.
+type imported struct {
+	ID     string `json:"imported_id"`
+	Status Status `json:"status"`
+	Target string `json:"target"`
+	Worker string `json:"worker,omitempty"`
+	Fence  int64  `json:"fence"`
+}
+
 // Older takes over one handoff of an older ledger: a ledger.Follow for its table
 // handoffs. It keeps its target, whatever the configured ones are, its
 // idempotency key, owner and times, and gets an id of ours; texts over a limit
@@ -85,7 +95,7 @@ func Older(tx *ledger.Tx, r ledger.Row) (eventID int64, err error) {
 		return 0, err
 	}
 	tx.Tally(tally, int64(h.Status), 1)
-	data, err := marshal(map[string]string{"imported_id": text("id", maxRef), "status": h.Status.String()})
+	data, err := marshal(imported{ID: text("id", maxRef), Status: h.Status, Target: h.Target, Worker: h.Worker, Fence: h.Fence})
 	if err != nil {
 		return 0, err
 	}

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The queries behind a situation report. Each reads a bounded number of rows
@@ -12,7 +14,9 @@ import (
 
 // KeyEvents returns the newest limit injectable events after since, newest
 // first, whether there are more of them, and the greatest injectable id that was
-// taken into account (0 for none), whatever since is.
+// taken into account (0 for none), whatever since is. For a workspace a limit of
+// at most 40 costs the same however long the ledger is; a greater one may pass
+// over all of it.
 func (v *View) KeyEvents(workspace string, since int64, limit int) (events []Event, more bool, last int64, err error) {
 	if workspace == "" {
 		events, more, err = v.events(limit, eventColumns+` FROM events INDEXED BY events_key WHERE injectable = 1 AND id > ? ORDER BY id DESC LIMIT ?`, since, limit+1)
@@ -26,18 +30,30 @@ func (v *View) KeyEvents(workspace string, since int64, limit int) (events []Eve
 	if err != nil || ws == 0 {
 		return nil, false, 0, err
 	}
-	events, more, err = v.events(limit, eventColumns+` FROM events INDEXED BY events_key_ws WHERE injectable = 1 AND workspace = ? AND id > ? ORDER BY id DESC LIMIT ?`, ws, since, limit+1)
+	kept, err := v.conn.keysOf(ws)
+	if err != nil || len(kept.ids) == 0 {
+		return nil, false, 0, err
+	}
+	oldest, last := kept.ids[0], kept.ids[len(kept.ids)-1]
+	full := len(kept.ids) == keysKept
+	i, _ := slices.BinarySearch(kept.ids, since+1)
+	ids := kept.ids[i:]
+	if len(ids) > limit {
+		more, ids = true, ids[len(ids)-limit:]
+	}
+	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, false, 0, err
 	}
-	if len(events) > 0 {
-		return events, more, events[0].ID, nil
+	events, _, err = v.events(limit, eventColumns+` FROM events WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`, string(list))
+	if err != nil || more || !full || since >= oldest {
+		return events, more, last, err
 	}
-	err = v.QueryRow(`SELECT id FROM events INDEXED BY events_key_ws WHERE injectable = 1 AND workspace = ? ORDER BY id DESC LIMIT 1`, ws).Scan(&last)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return nil, false, last, err
+	// What is kept does not reach back far enough. This passes over the key events
+	// of other workspaces, so its time depends on how many there are.
+	older, more, err := v.events(limit-len(events), eventColumns+` FROM events INDEXED BY events_key WHERE injectable = 1 AND workspace = ? AND id > ? AND id < ? ORDER BY id DESC LIMIT ?`,
+		ws, since, oldest, limit-len(events)+1)
+	return append(events, older...), more, last, err
 }
 
 // Failure is a failure that stands: the newest failing event of one actor,
@@ -124,7 +140,7 @@ type Mover struct {
 	LastAt    Millis
 	Last      Event
 	Count     int64   // events in Buckets
-	Buckets   []int64 // of two minutes each, oldest first, the last one holds now
+	Buckets   []int64 // of two minutes each, oldest first, the last one holds now; at most 65 535 for each workspace
 }
 
 const (

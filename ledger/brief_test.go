@@ -244,7 +244,8 @@ func TestAReportReadsNoMoreOfALongLedger(t *testing.T) {
 	// The plan of each query: an index and a limit, never a scan or a sort.
 	for _, q := range []string{
 		`SELECT id FROM events INDEXED BY events_key WHERE injectable = 1 AND id > 0 ORDER BY id DESC LIMIT 21`,
-		`SELECT id FROM events INDEXED BY events_key_ws WHERE injectable = 1 AND workspace = 3 AND id > 0 ORDER BY id DESC LIMIT 21`,
+		`SELECT ids FROM keys WHERE workspace = 3`,
+		`SELECT id FROM events WHERE id IN (SELECT value FROM json_each('[7,9]')) ORDER BY id DESC`,
 		`SELECT last_id FROM failures INDEXED BY failures_last ORDER BY last_id DESC LIMIT 10`,
 		`SELECT last_id FROM failures INDEXED BY failures_ws_last WHERE workspace = 3 ORDER BY last_id DESC LIMIT 10`,
 		`SELECT actor FROM lanes INDEXED BY lanes_last ORDER BY last_id DESC LIMIT 10`,
@@ -262,7 +263,7 @@ func TestAReportReadsNoMoreOfALongLedger(t *testing.T) {
 				if err := rows.Scan(&a, &b, &c, &plan); err != nil {
 					return err
 				}
-				if strings.Contains(plan, "TEMP B-TREE") {
+				if strings.Contains(plan, "TEMP B-TREE") || strings.HasPrefix(plan, "SCAN events") && !strings.Contains(plan, "INDEX") {
 					t.Errorf("%s\n  sorts: %s", q, plan)
 				}
 			}

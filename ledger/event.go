@@ -132,21 +132,38 @@ func (m Metrics) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	var b bytes.Buffer
+	b.Grow(64)
 	b.WriteByte('{')
 	for i, x := range m {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		k, err := compact(x.Key)
-		if err != nil {
-			return nil, err
+		if bare(x.Key) {
+			b.WriteByte('"')
+			b.WriteString(x.Key)
+			b.WriteByte('"')
+		} else {
+			k, err := compact(x.Key)
+			if err != nil {
+				return nil, err
+			}
+			b.Write(k)
 		}
-		b.Write(k)
 		b.WriteByte(':')
 		b.WriteString(x.Value.String())
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
+}
+
+// bare tells whether a key stands in JSON as it is.
+func bare(key string) bool {
+	for i := range len(key) {
+		if c := key[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // UnmarshalJSON reads an object of numbers and keeps the order of its keys.

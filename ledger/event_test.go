@@ -152,3 +152,18 @@ func FuzzEvent(f *testing.F) {
 		}
 	})
 }
+
+// TestMetricKeysAreWrittenAsJSONWouldBe: the short way for plain keys and the
+// encoder agree.
+func TestMetricKeysAreWrittenAsJSONWouldBe(t *testing.T) {
+	for r := rune(0); r < 0x2100; r++ {
+		key := "a" + string(r) + "b"
+		want, err := compact(map[string]int{key: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := (Metrics{{key, "1"}}).MarshalJSON(); err != nil || string(got) != string(want) {
+			t.Errorf("%q: %s, %v; want %s", key, got, err, want)
+		}
+	}
+}

@@ -112,6 +112,7 @@ func TestVerifyNamesTheFirstBadRow(t *testing.T) {
 		{"focus", `UPDATE focus SET event_id = 1`, 0, "focus"},
 		{"tally", `UPDATE tallies SET n = 77`, 0, "counts"},
 		{"handoff without its event", `INSERT INTO handoff_events VALUES(1, 999)`, 0, "999"},
+		{"key events of a workspace", `UPDATE keys SET ids = x'05'`, 0, "key events"},
 		{"a viewer ahead", `INSERT INTO viewers VALUES('person', 61, 1)`, 0, "viewer"},
 		{"a table more", `CREATE TABLE notes(x)`, 0, "does not belong"},
 	} {

@@ -167,8 +167,12 @@ const importBatch = 500
 // such a table.
 func (l *Log) Import(ctx context.Context, path string, others map[string]Follow) (Imported, error) {
 	r := Imported{Source: path}
+	ours := &FieldError{Field: "file", Rule: "an older ledger", Got: "a ledger of this Steward; copy it into place instead"}
+	if fi, err := os.Stat(path); err == nil && os.SameFile(fi, l.file) { // our own is not to be opened beside SQLite, see Verify
+		return r, ours
+	}
 	if _, err := inspect(path, len(ladder)); err == nil || errors.Is(err, ErrNewer) {
-		return r, &FieldError{Field: "file", Rule: "an older ledger", Got: "a ledger of this Steward; copy it into place instead"}
+		return r, ours
 	} else if !errors.Is(err, ErrForeign) {
 		return r, err
 	}

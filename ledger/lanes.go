@@ -15,7 +15,7 @@ type laneKey struct{ actor, workspace int64 }
 type lane struct {
 	lastID, lastAt, n int64
 	bucket            int64
-	recent            [buckets]uint16 // newest first
+	recent            [buckets]uint16 // newest first; a step's count stays at 65 535, n goes on
 }
 
 // add counts one event. A clock that went back counts into its own bucket while

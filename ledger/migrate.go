@@ -43,6 +43,11 @@ func mustLadder() []string {
 	return out
 }
 
+// besides names what a step does beyond its SQL, by the version it leads to. It
+// reads the old schema, and what it returns runs after the SQL; all of it is one
+// transaction.
+var besides = map[int]func(*conn) (func() error, error){2: keysFromEvents}
+
 // prepareFile makes the file, or brings it to the newest schema. A file that is
 // not Steward's or is newer is left as it is.
 func prepareFile(ctx context.Context, path, backups string, ladder []string, log *slog.Logger) error {
@@ -215,7 +220,17 @@ func (k *conn) step(script string, version int) error {
 	if _, err := k.c.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return classify(err)
 	}
-	_, err := k.c.ExecContext(ctx, script)
+	fill := func() error { return nil }
+	var err error
+	if read := besides[version]; read != nil {
+		fill, err = read(k)
+	}
+	if err == nil {
+		_, err = k.c.ExecContext(ctx, script)
+	}
+	if err == nil {
+		err = fill()
+	}
 	if err == nil {
 		_, err = k.c.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
 	}

@@ -3,12 +3,14 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -27,8 +29,11 @@ const namesKept = 8192
 type conn struct {
 	db    *sql.DB
 	c     *sql.Conn
-	stmts map[string]*sql.Stmt
-	names map[int64]string // nil on the writer, whose names may be rolled back
+	stmts map[string]*sql.Stmt   // of queries
+	execs map[string]driver.Stmt // of everything else; used inside Raw only
+	args  []driver.NamedValue    // reused
+	names map[int64]string       // nil on the writer, whose names may be rolled back
+	ran   int                    // statements run so far
 }
 
 // dsn returns the URI form, which alone carries any file name.
@@ -41,8 +46,16 @@ func dsn(path, mode string) string {
 	return u.String()
 }
 
+// ownLocks makes SQLite's locks belong to the open file instead of the process,
+// where the system can (Linux): then no other descriptor of the ledger, opened by
+// whatever code of this process, takes them away when it is closed. Elsewhere the
+// locks are POSIX's, and this package opens no ledger beside its own connections.
+// It fails where a database was opened before; that program keeps what it had.
+var ownLocks = sync.OnceFunc(func() { sqlite.OFDLocking(true) }) //nolint:errcheck // see above
+
 // connect opens one connection; mode is SQLite's: ro, rw or memory.
 func connect(path, mode string, pragmas ...string) (*conn, error) {
+	ownLocks()
 	db, err := sql.Open("sqlite", dsn(path, mode))
 	if err != nil {
 		return nil, err
@@ -53,7 +66,7 @@ func connect(path, mode string, pragmas ...string) (*conn, error) {
 		db.Close()
 		return nil, classify(err)
 	}
-	k := &conn{db: db, c: c, stmts: map[string]*sql.Stmt{}}
+	k := &conn{db: db, c: c, stmts: map[string]*sql.Stmt{}, execs: map[string]driver.Stmt{}}
 	for _, p := range append([]string{"busy_timeout = 5000", "trusted_schema = OFF"}, pragmas...) {
 		if _, err := c.ExecContext(context.Background(), "PRAGMA "+p); err != nil {
 			k.close()
@@ -95,11 +108,18 @@ func (k *conn) close() error {
 	for _, s := range k.stmts {
 		s.Close()
 	}
+	k.c.Raw(func(any) error {
+		for _, s := range k.execs {
+			s.Close()
+		}
+		return nil
+	})
 	err := k.c.Close()
 	return errors.Join(err, k.db.Close())
 }
 
 func (k *conn) prepare(query string) (*sql.Stmt, error) {
+	k.ran++
 	if s := k.stmts[query]; s != nil {
 		return s, nil
 	}
@@ -118,12 +138,51 @@ func (k *conn) prepare(query string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-func (k *conn) exec(query string, args ...any) (sql.Result, error) {
-	s, err := k.prepare(query)
-	if err != nil {
-		return nil, err
+// exec runs a statement that returns no rows. It goes past database/sql, whose
+// bookkeeping for a pool costs a tenth of the writer's time, to the driver.
+func (k *conn) exec(query string, args ...any) (res sql.Result, err error) {
+	k.ran++
+	if e := k.c.Raw(func(c any) error {
+		res, err = k.execRaw(c, query, args)
+		return nil
+	}); e != nil {
+		return nil, e
 	}
-	return s.ExecContext(context.Background(), args...)
+	return res, err
+}
+
+func (k *conn) execRaw(c any, query string, args []any) (driver.Result, error) {
+	ctx := context.Background()
+	s := k.execs[query]
+	if s == nil {
+		var err error
+		if s, err = c.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
+			return nil, err
+		}
+		if len(k.execs) >= statementsKept {
+			for q, old := range k.execs {
+				old.Close()
+				delete(k.execs, q)
+				break
+			}
+		}
+		k.execs[query] = s
+	}
+	k.args = k.args[:0]
+	for i, a := range args {
+		switch a.(type) {
+		case nil, int64, string, []byte:
+		default:
+			var err error
+			if a, err = driver.DefaultParameterConverter.ConvertValue(a); err != nil {
+				return nil, err
+			}
+		}
+		k.args = append(k.args, driver.NamedValue{Ordinal: i + 1, Value: a})
+	}
+	res, err := s.(driver.StmtExecContext).ExecContext(ctx, k.args)
+	clear(k.args)
+	return res, err
 }
 
 func (k *conn) query(query string, args ...any) (*sql.Rows, error) {

@@ -82,6 +82,9 @@ func (tx *Tx) Append(e Event) (Event, error) {
 	s.entries = append(s.entries, entry{e.ID, e.Outcome, e.File, e.Actor, e.Type, e.Object})
 	if e.Injectable {
 		s.head.lastKey = e.ID
+		if ids[fWorkspace] != 0 {
+			s.keys = append(s.keys, hit{laneKey{workspace: ids[fWorkspace]}, r.id, r.at})
+		}
 	}
 	if e.Moving() {
 		s.hits = append(s.hits, hit{laneKey{ids[fActor], ids[fWorkspace]}, r.id, r.at})
@@ -136,16 +139,19 @@ func (tx *Tx) follow(e *Event, k failureKey) error {
 	w := tx.w
 	switch {
 	case e.Failing():
-		res, err := w.exec(`UPDATE failures SET last_id = ?, n = n + 1 WHERE actor = ? AND object = ? AND workspace = ?`, e.ID, k.actor, k.object, k.workspace)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n > 0 {
-			return err
+		if w.open == nil || w.open[k] {
+			res, err := w.exec(`UPDATE failures SET last_id = ?, n = n + 1 WHERE actor = ? AND object = ? AND workspace = ?`, e.ID, k.actor, k.object, k.workspace)
+			if err != nil {
+				return err
+			}
+			if n, err := res.RowsAffected(); err != nil || n > 0 {
+				return err
+			}
 		}
 		if _, err := w.exec(`INSERT INTO failures(actor, object, workspace, first_id, last_id, n) VALUES(?,?,?,?,?,1)`, k.actor, k.object, k.workspace, e.ID, e.ID); err != nil {
 			return err
 		}
+		w.turn(k)
 		w.stage.head.unresolved++
 		tx.Tally(tallyUnresolved, k.workspace, 1)
 	case e.Resolving():
@@ -173,7 +179,7 @@ const (
 
 func (tx *Tx) resolve(k failureKey) error {
 	w := tx.w
-	if w.stage.head.unresolved == 0 { // the usual case costs nothing
+	if w.stage.head.unresolved == 0 || w.open != nil && !w.open[k] { // the usual case costs nothing
 		return nil
 	}
 	res, err := w.exec(`DELETE FROM failures WHERE actor = ? AND object = ? AND workspace = ?`, k.actor, k.object, k.workspace)
@@ -184,6 +190,7 @@ func (tx *Tx) resolve(k failureKey) error {
 	if err != nil || n == 0 {
 		return err
 	}
+	w.turn(k)
 	w.stage.head.unresolved--
 	tx.Tally(tallyUnresolved, k.workspace, -1)
 	return nil

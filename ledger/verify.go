@@ -32,14 +32,14 @@ const verifySlice = 20_000
 // own structure, the schema with its triggers, every link of the chain, and that
 // the tables kept beside the events say what the events say. progress, if not
 // nil, is told how many events of how many are done. A fault of the ledger is in
-// the Report; an error says that the check could not be made.
+// the Report; an error says that the check could not be made. The process that
+// has the ledger open asks its Log instead.
 func VerifyFile(ctx context.Context, path string, progress func(done, total int64)) (Report, error) {
 	path, err := RealPath(path)
 	if err != nil {
 		return Report{}, err
 	}
-	version, err := inspect(path, len(ladder))
-	if err != nil {
+	if _, err := inspect(path, len(ladder)); err != nil {
 		return corruptReport(err)
 	}
 	c, err := connectRead(path)
@@ -47,8 +47,14 @@ func VerifyFile(ctx context.Context, path string, progress func(done, total int6
 		return corruptReport(err)
 	}
 	defer c.close()
-	c.names = map[int64]string{}
-	if err := c.queryRow(`PRAGMA user_version`).Scan(&version); err != nil {
+	return c.report(ctx, progress)
+}
+
+// report checks the whole file behind a connection made for it.
+func (k *conn) report(ctx context.Context, progress func(done, total int64)) (Report, error) {
+	k.names = map[int64]string{}
+	var version int
+	if err := k.queryRow(`PRAGMA user_version`).Scan(&version); err != nil {
 		return corruptReport(classify(err))
 	}
 	if version < len(ladder) {
@@ -57,7 +63,7 @@ func VerifyFile(ctx context.Context, path string, progress func(done, total int6
 	if version > len(ladder) {
 		return Report{}, newer(version, len(ladder))
 	}
-	r, err := c.verify(ctx, progress)
+	r, err := k.verify(ctx, progress)
 	if err != nil {
 		var bad Report
 		if bad, err = corruptReport(classify(err)); err == nil {
@@ -75,8 +81,23 @@ func corruptReport(err error) (Report, error) {
 	return Report{}, err
 }
 
-// Verify checks the open ledger as VerifyFile does, on a connection of its own.
-func (l *Log) Verify(ctx context.Context) (Report, error) { return VerifyFile(ctx, l.path, nil) }
+// Verify checks the open ledger as VerifyFile does, on a connection of its own. It
+// leaves the file to SQLite alone: a descriptor opened beside it would, when it is
+// closed, take the process's locks on the file away wherever they are POSIX's.
+func (l *Log) Verify(ctx context.Context) (Report, error) {
+	l.gate.RLock()
+	closed := l.closed
+	l.gate.RUnlock()
+	if closed {
+		return VerifyFile(ctx, l.path, nil)
+	}
+	c, err := connect(l.path, "ro", "query_only = 1")
+	if err != nil {
+		return corruptReport(err)
+	}
+	defer c.close()
+	return c.report(ctx, nil)
+}
 
 func (k *conn) verify(ctx context.Context, progress func(done, total int64)) (Report, error) {
 	var r Report
@@ -193,12 +214,14 @@ type replay struct {
 	lanes         map[laneKey]*lane
 	failures      map[failureKey][3]int64 // first id, last id, count
 	focus         map[int64]int64
+	keys          map[int64]*keyTail
+	handoffs      map[string]*told // by id
 	ids           map[string]int64
 	buf           []byte
 }
 
 func newReplay() *replay {
-	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, ids: map[string]int64{}}
+	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, keys: map[int64]*keyTail{}, handoffs: map[string]*told{}, ids: map[string]int64{}}
 }
 
 func (f *replay) add(w *row, ids [7]int64) hash {
@@ -210,6 +233,12 @@ func (f *replay) add(w *row, ids [7]int64) hash {
 	e := Event{Type: w.text[fType].s, Outcome: w.text[fOutcome].s, Source: Source(w.flags >> 1)}
 	if w.flags&1 != 0 {
 		f.lastKey = w.id
+		if ws := ids[fWorkspace]; ws != 0 {
+			if f.keys[ws] == nil {
+				f.keys[ws] = &keyTail{}
+			}
+			f.keys[ws].add(w.id)
+		}
 	}
 	if e.Moving() {
 		k := laneKey{ids[fActor], ids[fWorkspace]}
@@ -218,6 +247,7 @@ func (f *replay) add(w *row, ids [7]int64) hash {
 		}
 		f.lanes[k].add(w.id, w.at)
 	}
+	f.handoff(w)
 	k := failureKey{ids[fActor], ids[fObject], ids[fWorkspace]}
 	switch {
 	case e.Failing():
@@ -300,6 +330,19 @@ func (k *conn) compare(f *replay) (string, error) {
 	if !maps.Equal(failures, f.failures) {
 		return "the standing failures are not those of the events", nil
 	}
+	keys := map[int64]string{}
+	if err := k.each(`SELECT workspace, ids FROM keys`, func(s func(...any) error) error {
+		var ws int64
+		var ids []byte
+		err := s(&ws, &ids)
+		keys[ws] = string(ids)
+		return err
+	}); err != nil {
+		return "", err
+	}
+	if !maps.EqualFunc(keys, f.keys, func(a string, b *keyTail) bool { return a == string(b.pack()) }) {
+		return "the newest key events of the workspaces are not those of the events", nil
+	}
 	focus := map[int64]int64{}
 	if err := k.each(`SELECT workspace, event_id FROM focus`, func(s func(...any) error) error {
 		var ws, id int64
@@ -319,6 +362,9 @@ func (k *conn) compare(f *replay) (string, error) {
 	}
 	if err != nil {
 		return "", err
+	}
+	if problem, err := k.compareHandoffs(f); err != nil || problem != "" {
+		return problem, err
 	}
 	var ahead string
 	err = k.queryRow(`SELECT viewer FROM viewers WHERE through_id > ? ORDER BY viewer LIMIT 1`, f.last).Scan(&ahead)

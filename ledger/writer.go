@@ -158,8 +158,12 @@ type writer struct {
 	ids    map[string]int64 // committed or about to be
 	lanes  map[laneKey]*lane
 	dirty  map[laneKey]bool
+	keys   map[int64]*keyTail // by workspace
+	fresh  map[int64]bool     // those of keys that the file does not have
 	tally  map[tallyKey]int64
-	stale  bool // a commit failed: what is in memory must be read again
+	slots  map[slotKey]uint64  // the last sequence number in slots; where one is missing the file is asked
+	open   map[failureKey]bool // the failures that stand, all of them; nil: too many to hold
+	stale  bool                // a commit failed: what is in memory must be read again
 
 	indexed int64            // how far the search index has come
 	known   map[int64]string // committed names, for the index
@@ -179,7 +183,9 @@ type stage struct {
 	nextID int64
 	names  []string // their ids are known to writer.ids
 	hits   []hit
+	keys   []hit // of a workspace, whose actor is left out
 	tally  []tallyDelta
+	turned []failureKey // which began or ceased to stand in writer.open, oldest first
 
 	entries []entry // for the search index
 	wrote   bool    // something was written, perhaps in part
@@ -225,8 +231,48 @@ func (w *writer) load() error {
 	w.head, w.nextID, w.recent = s, next, nil
 	w.ids, w.lanes = map[string]int64{}, map[laneKey]*lane{}
 	w.dirty, w.tally = map[laneKey]bool{}, map[tallyKey]int64{}
+	w.keys, w.fresh = map[int64]*keyTail{}, map[int64]bool{}
+	w.slots = map[slotKey]uint64{}
+	if err := w.loadFailures(); err != nil {
+		return err
+	}
 	w.stale = false
 	return nil
+}
+
+// openKept is how many standing failures the writer holds. It is asked about
+// each receipt that could resolve one.
+const openKept = 8192
+
+func (w *writer) loadFailures() error {
+	w.open = nil
+	if w.head.unresolved > openKept/2 {
+		return nil
+	}
+	open := map[failureKey]bool{}
+	if err := w.each(`SELECT actor, object, workspace FROM failures`, func(scan func(...any) error) error {
+		var k failureKey
+		err := scan(&k.actor, &k.object, &k.workspace)
+		open[k] = true
+		return err
+	}); err != nil {
+		return classify(err)
+	}
+	w.open = open
+	return nil
+}
+
+// turn notes that a failure began or ceased to stand.
+func (w *writer) turn(k failureKey) {
+	if w.open == nil {
+		return
+	}
+	w.stage.turned = append(w.stage.turned, k)
+	if w.open[k] {
+		delete(w.open, k)
+	} else {
+		w.open[k] = true
+	}
 }
 
 // commit runs the batch in one transaction and fills in the answers. It reports
@@ -320,7 +366,7 @@ func (w *writer) run(u *update, savepoint bool) error {
 			return err
 		}
 	}
-	w.stage = stage{head: w.head, nextID: w.nextID, names: w.stage.names[:0], hits: w.stage.hits[:0], tally: w.stage.tally[:0], entries: w.stage.entries[:0]}
+	w.stage = stage{head: w.head, nextID: w.nextID, names: w.stage.names[:0], hits: w.stage.hits[:0], keys: w.stage.keys[:0], tally: w.stage.tally[:0], turned: w.stage.turned[:0], entries: w.stage.entries[:0]}
 	u.reply, u.err = w.call(u)
 	switch {
 	case u.err != nil && !savepoint:
@@ -332,6 +378,9 @@ func (w *writer) run(u *update, savepoint bool) error {
 	case u.err != nil:
 		for _, n := range w.stage.names {
 			delete(w.ids, n)
+		}
+		for _, k := range w.stage.turned { // a second turn undoes the first, in any order
+			w.turn(k)
 		}
 		// A full disk and its like roll back everything; then there is no savepoint
 		// left, and the batch has failed as a whole.
@@ -355,8 +404,19 @@ func (w *writer) run(u *update, savepoint bool) error {
 		l.add(h.id, h.at)
 		w.dirty[h.key] = true
 	}
+	for _, h := range w.stage.keys {
+		t, err := w.keyTail(h.key.workspace)
+		if err != nil {
+			return err
+		}
+		t.add(h.id)
+		w.fresh[h.key.workspace] = true
+	}
 	for _, d := range w.stage.tally {
 		w.tally[d.key] += d.n
+	}
+	if u.stamp != nil {
+		w.slots[slotKey{u.stamp.Bridge, u.stamp.Slot}] = u.stamp.Seq
 	}
 	w.remember(w.stage.entries)
 	return nil
@@ -418,8 +478,23 @@ func (w *writer) flush() error {
 	if len(w.lanes) > namesKept {
 		clear(w.lanes)
 	}
+	for ws := range w.fresh {
+		if _, err := w.exec(`INSERT INTO keys(workspace, ids) VALUES(?,?) ON CONFLICT DO UPDATE SET ids = excluded.ids`, ws, w.keys[ws].pack()); err != nil {
+			return err
+		}
+	}
+	clear(w.fresh)
+	if len(w.keys) > namesKept {
+		clear(w.keys)
+	}
 	if len(w.ids) > namesKept {
 		clear(w.ids)
+	}
+	if len(w.slots) > namesKept {
+		clear(w.slots)
+	}
+	if len(w.open) > openKept {
+		w.open = nil
 	}
 	for k, n := range w.tally {
 		if n == 0 {

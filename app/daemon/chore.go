@@ -10,7 +10,7 @@ import (
 )
 
 // self is the actor of what the service does by itself.
-const self = "steward"
+const self = ops.Self
 
 // A chore is something that the service does by itself. When it does not work
 // the service goes on, and an event says so: a failure, which stands in every

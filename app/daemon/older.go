@@ -2,14 +2,11 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"steward/ledger"
@@ -19,9 +16,9 @@ import (
 // Types of the events that tell of the take-over of an older ledger. All are by
 // steward and about ImportObject, and name the older file.
 const (
-	ImportObject  = "ledger_import"
+	ImportObject  = ops.ImportObject
 	ImportBegun   = "ledger_import_started"
-	ImportDone    = "ledger_imported" // its data is a ledger.Imported
+	ImportDone    = ops.ImportDone
 	ImportFailed  = "ledger_import_failed"
 	ImportGivenUp = "ledger_import_given_up" // the file is no longer there
 )
@@ -130,15 +127,11 @@ func takeOlder(ctx context.Context, log *ledger.Log, source string) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(r)
+	e, err := ops.Imported(r)
 	if err != nil {
 		return err
 	}
-	number := func(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
-	rows := r.Events + r.Others + r.Already // what an earlier start has taken, this one has met again
-	return endOlder(ctx, log, ledger.Event{Type: ImportDone, File: source, Data: data,
-		Outcome: fmt.Sprintf("%d events and handoffs of an older ledger are taken over", rows),
-		Metrics: ledger.Metrics{{Key: "rows", Value: number(rows)}, {Key: "skipped", Value: number(r.Skipped)}, {Key: "clipped", Value: number(r.Clipped)}}})
+	return endOlder(ctx, log, e)
 }
 
 // endOlder notes the end of a take-over.

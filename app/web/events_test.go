@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,7 @@ func TestEventsBeginNow(t *testing.T) {
 
 func TestEventsReplay(t *testing.T) {
 	f := newFixture(t, nil)
-	f.report(520)
+	f.fill(520, ledger.Event{Actor: "a", Type: "done"})
 	for after, want := range map[int64]string{0: "reset", 19: "reset", 20: "ledger", 519: "ledger", 520: "", 9999: "reset"} {
 		l := f.listen(strconv.FormatInt(after, 10))
 		l.want(hello(520))
@@ -198,12 +199,10 @@ func TestEventsSlowReader(t *testing.T) {
 	if _, err := io.WriteString(c, "GET "+EventsPath+" HTTP/1.1\r\nHost: x\r\nX-Owner: 1\r\nLast-Event-ID: 0\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	args := json.RawMessage(`{"actor":"a","outcome":"` + strings.Repeat("x", 500) + `","file":"` + strings.Repeat("/y", 2000) + `"}`)
-	for range 800 {
-		if _, err := f.set.Call(t.Context(), ops.Caller{Surface: ops.Agent}, "report_done", args); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := bufio.NewReaderSize(c, 16).ReadString('\n'); err != nil { // the stream has begun
+		t.Fatal(err)
 	}
+	f.fill(800, ledger.Event{Actor: "a", Type: "done", Outcome: strings.Repeat("x", 500), File: strings.Repeat("/y", 2000)})
 	// Every reader of the ledger is free: as many as there are look at once.
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen at once.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // fixture is the page's surface on a real ledger behind a real listener. Who
 // sends X-Owner is the owner: the guard that knows tokens is another package's.
@@ -139,6 +139,21 @@ func (f *fixture) report(n int) {
 		if _, err := f.set.Call(context.Background(), ops.Caller{Surface: ops.Agent}, "report_done", json.RawMessage(`{"actor":"a","outcome":"x"}`)); err != nil {
 			f.t.Fatal(err)
 		}
+	}
+}
+
+// fill appends events in one commit.
+func (f *fixture) fill(n int, e ledger.Event) {
+	f.t.Helper()
+	if _, err := f.log.Update(f.t.Context(), nil, [32]byte{}, func(tx *ledger.Tx) ([]byte, error) {
+		for range n {
+			if _, err := tx.Append(e); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}); err != nil {
+		f.t.Fatal(err)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestLedgerImportTakesHandoffsToo(t *testing.T) {
 	}
 	b := newBench(t)
 	args := mustJSON(t, map[string]string{"file": file})
-	for i, want := range []ledger.Imported{{Events: 30, Others: 3, Clipped: 30, LastID: 33}, {Already: 33, LastID: 33}} {
+	for i, want := range []ledger.Imported{{Events: 30, Others: 3, Clipped: 30, LastID: 34}, {Already: 33, LastID: 35}} {
 		r, err := b.Call(context.Background(), shell, "ledger_import", args)
 		if err != nil {
 			t.Fatal(err)
@@ -87,6 +87,15 @@ func TestLedgerImportTakesHandoffsToo(t *testing.T) {
 		if got != want {
 			t.Errorf("run %d: %+v, want %+v", i, got, want)
 		}
+		ledgertest.View(t, b.log, func(v *ledger.View) error { // as the service tells of one that it began itself
+			e, err := v.Event(want.LastID)
+			var said ledger.Imported
+			if e.Actor != "steward" || e.Type != "ledger_imported" || e.Object != "ledger_import" || e.Source != ledger.System || e.File != file || e.Injectable ||
+				e.Outcome != "33 events and handoffs of an older ledger are taken over" || json.Unmarshal(e.Data, &said) != nil || said.Events != want.Events || said.Already != want.Already {
+				t.Errorf("run %d: event %+v, data %s", i, e, e.Data)
+			}
+			return err
+		})
 	}
 	ledgertest.Verify(t, b.log)
 	ledgertest.View(t, b.log, func(v *ledger.View) error {

@@ -2,7 +2,9 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,8 +28,46 @@ func ledgerImport() Op {
 		if !filepath.IsAbs(in.File) {
 			return ledger.Imported{}, &ledger.FieldError{Field: "file", Rule: "an absolute path", Got: strconv.Quote(ledger.Clip(in.File, 80))}
 		}
-		return Import(ctx, env.Log, in.File)
+		r, err := Import(ctx, env.Log, in.File)
+		if err != nil {
+			return r, err
+		}
+		e, err := Imported(r)
+		if err != nil {
+			return r, err
+		}
+		_, err = env.Log.Update(ctx, nil, [32]byte{}, func(tx *ledger.Tx) ([]byte, error) {
+			e, err := tx.Append(e)
+			r.LastID = e.ID
+			return nil, err
+		})
+		return r, err
 	})
+}
+
+// The event that tells of a finished take-over of an older ledger, by hand or by
+// itself. It is about ImportObject, names the older file, and its data is a
+// ledger.Imported.
+const (
+	Self         = "steward" // the actor of what the service does itself
+	ImportObject = "ledger_import"
+	ImportDone   = "ledger_imported"
+)
+
+// Imported returns that event.
+func Imported(r ledger.Imported) (ledger.Event, error) {
+	r.Unmapped = ledger.Clip(r.Unmapped, 1000) // an event's data has a limit, a table's columns have not
+	data, err := json.Marshal(r)
+	if err != nil {
+		return ledger.Event{}, err
+	}
+	number := func(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+	rows := r.Events + r.Others + r.Already // what an earlier run has taken, this one has met again
+	return ledger.Event{
+		Actor: Self, Type: ImportDone, Object: ImportObject, Source: ledger.System, File: r.Source, Data: data,
+		Outcome: fmt.Sprintf("%d events and handoffs of an older ledger are taken over", rows),
+		Metrics: ledger.Metrics{{Key: "rows", Value: number(rows)}, {Key: "skipped", Value: number(r.Skipped)}, {Key: "clipped", Value: number(r.Clipped)}},
+	}, nil
 }
 
 // Import takes over an older ledger with its handoffs. A fault of the file is
