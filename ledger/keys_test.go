@@ -146,7 +146,7 @@ func TestMigrationFillsKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.step(`DROP TABLE viewers; DROP TABLE keys;
+	if err := c.step(`DROP TABLE tickets; DROP TABLE ticket_events; DROP TABLE viewers; DROP TABLE keys;
 		CREATE INDEX events_key_ws ON events(workspace)  WHERE injectable = 1 AND workspace IS NOT NULL;
 		CREATE INDEX slots_at ON slots(at)`, 1); err != nil {
 		t.Fatal(err)

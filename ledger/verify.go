@@ -216,12 +216,13 @@ type replay struct {
 	focus         map[int64]int64
 	keys          map[int64]*keyTail
 	handoffs      map[string]*told // by id
+	tickets       map[string]*asked
 	ids           map[string]int64
 	buf           []byte
 }
 
 func newReplay() *replay {
-	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, keys: map[int64]*keyTail{}, handoffs: map[string]*told{}, ids: map[string]int64{}}
+	return &replay{lanes: map[laneKey]*lane{}, failures: map[failureKey][3]int64{}, focus: map[int64]int64{}, keys: map[int64]*keyTail{}, handoffs: map[string]*told{}, tickets: map[string]*asked{}, ids: map[string]int64{}}
 }
 
 func (f *replay) add(w *row, ids [7]int64) hash {
@@ -248,6 +249,7 @@ func (f *replay) add(w *row, ids [7]int64) hash {
 		f.lanes[k].add(w.id, w.at)
 	}
 	f.handoff(w)
+	f.ticket(w)
 	k := failureKey{ids[fActor], ids[fObject], ids[fWorkspace]}
 	switch {
 	case e.Failing():
@@ -364,6 +366,9 @@ func (k *conn) compare(f *replay) (string, error) {
 		return "", err
 	}
 	if problem, err := k.compareHandoffs(f); err != nil || problem != "" {
+		return problem, err
+	}
+	if problem, err := k.compareTickets(f); err != nil || problem != "" {
 		return problem, err
 	}
 	var ahead string
