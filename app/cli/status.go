@@ -64,6 +64,9 @@ func runStatus(s *session, in input) error {
 // nothing of it acts on the terminal.
 func situation(b *strings.Builder, r *ops.Report, now ledger.Millis) {
 	fmt.Fprintln(b, visible(r.Headline))
+	if d := r.Decisions; d.Pending > 0 {
+		fmt.Fprintf(b, "\nDecisions: %s waiting, %s blocking; `steward open` leads to where you answer\n", count(d.Pending), count(d.Blocking))
+	}
 	part(b, "Unresolved failures", len(r.Failures.Items), r.Failures.Total, failureRows(r, now))
 	part(b, "Moving", len(r.Movers.Items), r.Movers.Total, moverRows(r, now))
 	handoffs(b, r, now)
