@@ -27,5 +27,6 @@ export default defineConfig(({ mode }) => ({
     setupFiles: [here + 'test/setup.ts'],
     include: ['test/**/*.test.ts'],
     restoreMocks: true,
+    testTimeout: 30_000, // a busy machine takes its time to render
   },
 }))

@@ -314,8 +314,11 @@ func (e *Event) Resolving() bool {
 	return e.Source != Import && !e.Failing() && (e.Type == TypeDone || e.Type == TypeResolved)
 }
 
-// Moving tells whether the event counts as its actor's activity.
-func (e *Event) Moving() bool { return e.Source != Import && e.Type != TypeFocus }
+// Moving tells whether the event counts as its actor's activity. What the person
+// decides does not: they are the one who looks, not one of those at work.
+func (e *Event) Moving() bool {
+	return e.Source != Import && e.Source != Person && e.Type != TypeFocus
+}
 
 // InjectableByDefault says what `injectable` is when a receipt leaves it out.
 func InjectableByDefault(typ string) bool {

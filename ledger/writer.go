@@ -242,7 +242,7 @@ func (w *writer) load() error {
 
 // openKept is how many standing failures the writer holds. It is asked about
 // each receipt that could resolve one.
-const openKept = 8192
+const openKept = 2048
 
 func (w *writer) loadFailures() error {
 	w.open = nil

@@ -1,5 +1,5 @@
 // Pictures of the page over invented data, into a folder: node build/shots.mjs
-// [FOLDER] [ONLY]. Wants Chromium (CHROMIUM, else /usr/bin/chromium).
+// [FOLDER] [PATTERN]. Wants Chromium (CHROMIUM, else /usr/bin/chromium).
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core'
 import { build, preview } from 'vite'
 
 const out = process.argv[2] ?? 'shots'
-const only = process.argv[3] ?? ''
+const only = new RegExp(process.argv[3] ?? '')
 mkdirSync(out, { recursive: true })
 
 const configFile = fileURLToPath(new URL('../vite.config.ts', import.meta.url))
@@ -20,7 +20,7 @@ const base = server.resolvedUrls?.local[0]
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium' })
 
 async function shot(name, query, { width = 448, height = 700, scale = 2, scheme = 'dark', then, ...more } = {}) {
-  if (only && !name.includes(only)) return
+  if (!only.test(name)) return
   const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: scheme, timezoneId: 'Europe/Berlin', ...more })
   const said = []
   page.on('console', (m) => m.type() === 'error' && said.push(m.text()))
@@ -72,7 +72,7 @@ await shot('contrast', 'theme=dark&shape=panel', { contrast: 'more' })
 await shot('forced', 'theme=dark&shape=panel', { forcedColors: 'active' })
 await shot('focus', 'theme=dark&shape=panel', { then: async (p) => { for (let i = 0; i < 4; i++) await p.keyboard.press('j') } })
 
-if (!only || only === 'faces') {
+if (only.test('faces')) {
   const page = await browser.newPage({ viewport: { width: 720, height: 330 }, deviceScaleFactor: 2 })
   page.on('pageerror', (e) => console.error(`faces: ${e}`))
   await page.goto(`${base}faces.html`)

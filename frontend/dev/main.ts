@@ -22,6 +22,7 @@ localStorage.removeItem('steward.look')
 const shape = (q.get('shape') as ShapeName | null) ?? undefined
 const fake = new FakeTransport(world, { shape, compositor: !q.has('plain'), frozen })
 if (q.has('signin')) {
+  setTimeout(() => fake.link({ state: 'signed-out' }), 30)
   fake.door = {
     signInWithCode: () => Promise.reject(new StewardError('signed_out', 'used')),
     signInWithToken: () => Promise.resolve(),

@@ -3,7 +3,6 @@
 import { lang, number, t, type Key, isKey } from './i18n/i18n.svelte'
 import type { Brief, Event, Face, Summary } from './types'
 import { shortId } from './store/handoffs.svelte'
-import { isolated } from './ui/text'
 
 const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve']
 
@@ -46,18 +45,24 @@ export const faceOf = (b: Brief | null, readable: boolean): Face => (readable ? 
 export function orbName(b: Brief | null, readable: boolean): string {
   if (!readable) return t('orb.unreachable')
   if (!b) return t('orb.starting')
+  const what = orbWords(b)
+  return what ? t('orb.says', { what }) : t('orb.idle')
+}
+
+/** orbWords is what the orb shows, in words; '' when nothing is open. */
+export function orbWords(b: Brief): string {
   const { face, needs, failures, working } = b.orb
   const parts: string[] = []
   if (needs > 0) parts.push(t('orb.needs', { n: needs }))
   if (failures > 0) parts.push(t('orb.failures', { n: failures }))
   if (face === 'working') parts.push(t('orb.working', { n: working }))
-  return parts.length > 0 ? t('orb.says', { what: parts.join(t('list.comma')) }) : t('orb.idle')
+  return parts.join(t('list.comma'))
 }
 
 /** atMost is a number as a small round thing can show it. */
 export const atMost = (n: number): string => (n > 99 ? '99+' : String(n))
 
-export type GlyphName = 'done' | 'failed' | 'progress' | 'handoff' | 'asked' | 'focus'
+export type GlyphName = 'done' | 'failed' | 'cancelled' | 'progress' | 'handoff' | 'asked' | 'focus'
 
 type Told = Pick<Event, 'type' | 'outcome' | 'source'>
 
@@ -72,7 +77,8 @@ export function failing(e: Told): boolean {
 export function glyphOf(e: Told): GlyphName {
   if (failing(e)) return 'failed'
   if (e.type.startsWith('handoff_')) {
-    return (e.type === 'handoff_finished' || e.type === 'handoff_settled') && e.outcome === 'done' ? 'done' : 'handoff'
+    const ended = e.type === 'handoff_finished' || e.type === 'handoff_settled'
+    return ended && (e.outcome === 'done' || e.outcome === 'cancelled') ? e.outcome : 'handoff'
   }
   if (e.type === 'focus') return 'focus'
   if (e.type.startsWith('ticket_asked') || e.type.startsWith('ticket_created')) return 'asked'
@@ -109,14 +115,16 @@ export function lineOf(e: Line, open: readonly Summary[] = []): LineWords {
   const outcome = e.outcome ?? ''
   if (e.type.startsWith('handoff_')) {
     const id = object.startsWith('hnd_') ? shortId(object) : object
-    const target = open.find((h) => h.id === object)?.target
-    const what = target ? t('type.toTarget', { what: id, target: isolated(target) }) : id
+    const known = open.find((h) => h.id === object)
+    const what = known ? t('type.toTarget', { what: id, target: known.target }) : id
     const key = `type.${e.type}`
     main = isKey(key) ? t(key, { what }) : `${typeWord(e.type)} ${what}`
-    if (isKey(`status.${outcome}`)) chip = outcome
+    // The chip tells how it stands now, where that is known.
+    if (known) chip = known.status
+    else if (isKey(`status.${outcome}`)) chip = outcome
     else if (outcome) rest.push(outcome)
   } else if (e.type === 'focus') {
-    const what = [e.workspace, e.object_id].filter(Boolean).map((s) => isolated(s as string)).join(' / ')
+    const what = [e.workspace, e.object_id].filter(Boolean).join(' / ')
     main = what ? t('type.focus', { what }) : t('type.focusNowhere')
   } else if (failing(e)) {
     const plain = ['failed', 'error', 'failure'].includes(outcome.toLowerCase())

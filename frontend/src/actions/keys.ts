@@ -44,6 +44,7 @@ export class Keyboard {
     const key = e.key
     if (e.defaultPrevented || e.isComposing || e.keyCode === 229 || e.ctrlKey || e.metaKey || e.altKey) return false
     if (key === 'Shift' || key === 'CapsLock') return false
+    if (this.#app.settling || this.#app.help) return false // a dialog has its own
     const text = typing(e.target)
     // Esc writes nothing: it leaves a form that keeps what was typed.
     if (text && key !== 'Escape') return false

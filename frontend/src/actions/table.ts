@@ -20,7 +20,7 @@ export interface Action {
   run(app: App): void | Promise<void>
 }
 
-const panel = (app: App) => app.shape === 'panel' && !app.settling && !app.help && app.link.state !== 'signed-out'
+const panel = (app: App) => app.shape === 'panel' && app.link.state !== 'signed-out'
 const list = (app: App) => panel(app) && app.view !== 'settings' && !app.composing
 const inHandoffs = (app: App) => panel(app) && app.view === 'handoffs' && !app.composing
 

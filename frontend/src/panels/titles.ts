@@ -19,7 +19,7 @@ export function title(app: App): { text: string; full?: string } {
   }
   if (app.eventId !== 0) {
     const e = app.event?.event
-    if (!e) return { text: t('head.event', { id: app.eventId }) }
+    if (!e) return { text: t('head.event', { id: String(app.eventId) }) }
     const l = lineOf(e, b?.handoffs.open)
     return { text: `${l.you ? t('brief.you') : l.actor} ${l.main}` }
   }

@@ -14,6 +14,7 @@ import {
   type StewardError,
   type Transport,
 } from '../transport/transport'
+import { isolated } from '../ui/text'
 import type { Draft } from '../panels/handoffs/draft'
 import { final, type Status } from '../types'
 import { BriefStore } from './brief.svelte'
@@ -70,7 +71,7 @@ export class App {
   /** The failure that keys act on. */
   failure = $state(0)
   /** What was written into the form for a new handoff and not sent. */
-  draft: Draft | null = null
+  draft = $state<Draft | null>(null)
   /** Whether the form for a new handoff is open. */
   composing = $state(false)
   settling = $state.raw<Settling | null>(null)
@@ -305,7 +306,7 @@ export class App {
       else await navigator.clipboard.writeText(text)
       this.say(t('note.copied'))
     } catch {
-      this.#show({ text: t('note.notCopied', { text }), hint: '', bad: true })
+      this.#show({ text: t('note.notCopied', { text: isolated(text, 400) }), hint: '', bad: true })
     }
   }
 }

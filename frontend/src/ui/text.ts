@@ -11,6 +11,8 @@ export interface Piece {
 /** The longest text that is shown in full, in code points. Steward's own limits lie far below. */
 export const longest = 20_000
 
+const controls = 'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(' ')
+
 const named = new Map<number, string>([
   [0x00ad, 'SHY'], [0x034f, 'CGJ'], [0x061c, 'ALM'], [0x115f, 'HCF'], [0x1160, 'HJF'], [0x180e, 'MVS'], [0x200b, 'ZWSP'],
   [0x200e, 'LRM'], [0x200f, 'RLM'], [0x2028, 'LSEP'], [0x2029, 'PSEP'], [0x202a, 'LRE'], [0x202b, 'RLE'], [0x202c, 'PDF'],
@@ -21,8 +23,8 @@ const named = new Map<number, string>([
 /** visible returns what is shown in place of the code point c, or null when it shows itself. */
 function visible(c: number, lines: boolean): string | null {
   if (c === 0x0a || c === 0x09) return lines ? null : ' '
-  if (c < 0x20) return String.fromCodePoint(0x2400 + c)
-  if (c === 0x7f) return '\u2421'
+  if (c < 0x20) return `⟨${controls[c]}⟩`
+  if (c === 0x7f) return '⟨DEL⟩'
   if (c >= 0x80 && c <= 0x9f) return `⟨${c.toString(16).toUpperCase()}⟩`
   const name = named.get(c)
   if (name) return `⟨${name}⟩`
@@ -34,7 +36,7 @@ function visible(c: number, lines: boolean): string | null {
 }
 
 const combining = /\p{M}/u
-const mostCombining = 6
+const mostCombining = 4
 
 /**
  * pieces splits text into what can be shown, at most max code points of it and
