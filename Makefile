@@ -1,6 +1,6 @@
 # Steward. On a fresh machine with Go and make, two commands do everything:
 #
-#   make run     build and start the service in this terminal, with HTTP
+#   make run     build and show the window; without a display the service, with HTTP
 #   make test    every test, with the race detector, the fuzzers briefly
 #
 # `make help` lists the rest. Nothing is installed unless it is missing, and then
@@ -9,8 +9,21 @@
 GO    ?= go
 SHELL := /bin/sh
 
+comma   := ,
 bin     := build/bin
 steward := $(bin)/steward
+desktop := $(bin)/steward-desktop
+inspect := $(bin)/steward-desktop-inspect
+
+# The window is made of the system's web view: on Linux WebKitGTK, on macOS WebKit.
+system       := $(shell uname -s)
+desktop_tags := desktop,production$(if $(filter Linux,$(system)),$(comma)webkit2_41)
+
+# The page is built again when something that it is made of has changed.
+page      := frontend/dist/index.html
+page_made := frontend/node_modules/.package-lock.json
+page_from := $(wildcard frontend/*.json frontend/*.ts frontend/*.js frontend/index.html) \
+	$(shell find frontend/src frontend/public frontend/build \( -type f -o -type d \) 2>/dev/null)
 
 VERSION ?= $(shell build/version.sh)
 ldflags := -X steward/app/cli.version=$(VERSION)
@@ -21,18 +34,38 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # How long each fuzzer runs in `make test`.
 FUZZTIME ?= 5s
 
-.PHONY: help build run test test-clients unit fuzz bench bench-large generate lint fmt clean need-go need-cc FORCE
+.PHONY: help build run test test-clients test-window unit fuzz bench bench-large generate lint fmt clean \
+	need-go need-cc need-node need-window need-screen FORCE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: $(steward) ## build/bin/steward
+build: $(steward) $(desktop) ## build/bin/steward, and steward-desktop with the window
 
-$(steward): need-go FORCE
+$(steward): need-go $(page) FORCE
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $@ .
 
-run: build ## build and start the service in this terminal, with HTTP on this machine
-	$(steward) serve --listen 127.0.0.1:8971
+$(desktop): need-go need-window $(page) FORCE
+	CGO_ENABLED=1 $(GO) build -trimpath -tags $(desktop_tags) -ldflags '-w -s $(ldflags)' -o $@ .
+
+# For tests alone: the web view's inspector opens when it is asked to.
+$(inspect): need-go need-window $(page) FORCE
+	CGO_ENABLED=1 $(GO) build -trimpath -tags $(desktop_tags),inspect -ldflags '-w -s $(ldflags)' -o $@ .
+
+$(page): $(page_made) $(page_from)
+	cd frontend && npm run --silent build
+
+$(page_made): frontend/package.json frontend/package-lock.json | need-node
+	cd frontend && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+run: build ## build and show the window; without a display the service, with HTTP on this machine
+	@if [ '$(system)' = Darwin ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then \
+		echo '$(desktop)'; exec $(desktop); \
+	else \
+		echo 'There is no display: $(steward) serve --listen 127.0.0.1:8971'; \
+		exec $(steward) serve --listen 127.0.0.1:8971; \
+	fi
 
 test: need-cc ## every test with the race detector; the fuzzers briefly
 	@$(MAKE) --no-print-directory fuzz
@@ -45,7 +78,11 @@ unit: need-cc # every test with the race detector
 fuzz: need-go # every fuzzer for FUZZTIME
 	@build/fuzz.sh '$(GO)' '$(FUZZTIME)'
 
-test-clients: build need-go ## real MCP clients against the built program; installs them outside the repository
+test-window: $(inspect) $(desktop) need-screen ## the real window on a screen that nobody sees, by mouse, keyboard and pixels
+	STEWARD_WINDOW=$(CURDIR)/$(inspect) STEWARD_WINDOW_RELEASE=$(CURDIR)/$(desktop) \
+		$(GO) test -count=1 -timeout 10m ./app/windowtest/
+
+test-clients: $(steward) need-go ## real MCP clients against the built program; installs them outside the repository
 	@clients=$$(.ci/clients-install) && \
 	STEWARD_CLIENTS=$$clients STEWARD_CLIENTS_PROGRAM=$(CURDIR)/$(steward) \
 		$(GO) test -count=1 -v -timeout 20m ./app/clients/
@@ -84,5 +121,22 @@ need-go:
 # The race detector links C.
 need-cc: need-go
 	@build/need.sh 'the race detector links C' "$$($(GO) env CC)" gcc libc6-dev
+
+# npm of Node 20.19 or newer.
+need-node:
+	@build/need.sh 'builds the page' node nodejs
+	@build/need.sh 'builds the page' npm npm
+
+need-window: need-cc
+ifeq ($(system),Linux)
+	@build/need.sh 'finds the libraries of the window' pkg-config pkg-config
+	@build/need.sh 'the window is made of it' lib:gtk+-3.0 libgtk-3-dev
+	@build/need.sh 'the window is made of it' lib:webkit2gtk-4.1 libwebkit2gtk-4.1-dev
+endif
+
+need-screen:
+	@build/need.sh 'a screen that nobody sees' Xvfb xvfb
+	@build/need.sh 'a window manager for it' openbox openbox
+	@build/need.sh 'a compositor for it' picom picom
 
 FORCE:

@@ -1,3 +1,5 @@
+//go:build !desktop && !bindings
+
 // Steward keeps one durable record of what agents and scripts report, and the
 // work they hand to each other.
 package main

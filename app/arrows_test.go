@@ -48,6 +48,12 @@ var arrows = map[[2]string]string{
 	{"app/cli", "ledger"}:     "verify and doctor read the file, and who holds it",
 	{"app/cli", "handoff"}:    "status shows handoffs",
 
+	{"app", "app/daemon"}: "the window's process serves",
+	{"app", "mcp"}:        "a window listens for the next start of the program as a service does for its clients",
+	{"app", "mcp/local"}:  "a window attaches to the service of another process",
+	{"app", "mcp/ops"}:    "the window offers the operations",
+	{"app", "ledger"}:     "one window at a time holds a lock",
+
 	{"", "app/cli"}: "main hands over to the command line",
 }
 

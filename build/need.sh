@@ -1,15 +1,22 @@
 #!/bin/sh
 # need.sh WHY COMMAND PACKAGE...
 #
-# Makes sure COMMAND is there. When it is not, installs the Debian PACKAGEs that
-# bring it, and says so. Without apt-get, or without root and sudo, it only says
-# what is missing and fails.
+# Makes sure COMMAND is there, or the library that lib:NAME names to pkg-config.
+# When it is not, installs the Debian PACKAGEs that bring it, and says so. Without
+# apt-get, or without root and sudo, it only says what is missing and fails.
 set -eu
 
 why=$1 command=$2
 shift 2
 
-command -v "$command" >/dev/null 2>&1 && exit 0
+there() {
+	case $command in
+	lib:*) pkg-config --exists "${command#lib:}" 2>/dev/null ;;
+	*) command -v "$command" >/dev/null 2>&1 ;;
+	esac
+}
+
+there && exit 0
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -30,7 +37,7 @@ say "$command is missing: $why. Installing with apt-get: $*"
 export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -qq >&2
 $as_root apt-get install -y -qq --no-install-recommends "$@" >&2
-command -v "$command" >/dev/null 2>&1 || {
+there || {
 	say "$* did not bring $command"
 	exit 1
 }

@@ -15,6 +15,7 @@ var (
 	ErrNewer       = errors.New("the ledger was made by a newer Steward")          // never opened for writing
 	ErrForeign     = errors.New("not a Steward ledger")                            // never opened for writing
 	ErrCorrupt     = errors.New("the ledger is damaged")                           //
+	ErrNotPlain    = errors.New("not a plain file")                                // a folder, a pipe, a device; never opened
 	ErrLocked      = errors.New("another process holds the ledger")                //
 	ErrLinked      = errors.New("the ledger file has a second name (a hard link)") // two names have two locks
 	ErrMoved       = errors.New("the ledger file was removed or replaced while in use")

@@ -75,7 +75,7 @@ func IsOlder(path string) (bool, error) {
 			done = func() { c.close() }
 		}
 	} else {
-		c, done, err = openCopy(path)
+		c, done, err = openCopy(context.Background(), path)
 	}
 	if err != nil {
 		return false, err
@@ -91,7 +91,7 @@ func IsOlder(path string) (bool, error) {
 
 // openCopy opens a private copy of a file and its write-ahead log: opening the
 // original could change it, or files beside it.
-func openCopy(path string) (*conn, func(), error) {
+func openCopy(ctx context.Context, path string) (*conn, func(), error) {
 	dir, err := os.MkdirTemp("", "steward-import-")
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +99,7 @@ func openCopy(path string) (*conn, func(), error) {
 	done := func() { os.RemoveAll(dir) }
 	to := filepath.Join(dir, "older.db")
 	for _, suffix := range []string{"", "-wal"} {
-		if err := copyFile(path+suffix, to+suffix); err != nil && !(suffix != "" && errors.Is(err, fs.ErrNotExist)) {
+		if err := copyFile(ctx, path+suffix, to+suffix); err != nil && !(suffix != "" && errors.Is(err, fs.ErrNotExist)) {
 			done()
 			return nil, nil, err
 		}
@@ -112,8 +112,8 @@ func openCopy(path string) (*conn, func(), error) {
 	return c, func() { c.close(); done() }, nil
 }
 
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
+func copyFile(ctx context.Context, from, to string) error {
+	in, err := OpenPlain(from, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -122,13 +122,29 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, &until{ctx, in})
 	return errors.Join(err, out.Close())
 }
 
+// until reads until ctx ends.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u *until) Read(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(b)
+}
+
+// columns returns the columns of a table, none for what is no table: a view can
+// compute rows without an end, and a virtual table can be anything.
 func (k *conn) columns(table string) ([]string, error) {
 	var out []string
-	rows, err := k.query(`SELECT lower(name) FROM pragma_table_info(?)`, table)
+	rows, err := k.query(`SELECT lower(name) FROM pragma_table_info(?1) WHERE EXISTS(SELECT 1 FROM sqlite_schema
+		WHERE type = 'table' AND name = ?1 COLLATE NOCASE AND sql NOT LIKE 'CREATE VIRTUAL%')`, table)
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -162,12 +178,13 @@ const importBatch = 500
 // Import takes over the events of an older ledger, and the rows of the tables
 // that others names, each exactly once however often it runs, from whichever
 // copy of the file. The source is not changed. A damaged source is refused as a
-// whole before anything is taken. Imported events are never key events, failures
+// whole before anything is taken. When ctx ends, so does the import; what was taken
+// stays, and another run takes the rest. Imported events are never key events, failures
 // or activity. Errors: ErrInvalid, ErrCorrupt, ErrForeign for a file without
 // such a table.
 func (l *Log) Import(ctx context.Context, path string, others map[string]Follow) (Imported, error) {
 	r := Imported{Source: path}
-	ours := &FieldError{Field: "file", Rule: "an older ledger", Got: "a ledger of this Steward; copy it into place instead"}
+	ours := &FieldError{Field: "file", Rule: "an older ledger", Got: "a ledger of this Steward; steward restore puts one in place"}
 	if fi, err := os.Stat(path); err == nil && os.SameFile(fi, l.file) { // our own is not to be opened beside SQLite, see Verify
 		return r, ours
 	}
@@ -176,13 +193,16 @@ func (l *Log) Import(ctx context.Context, path string, others map[string]Follow)
 	} else if !errors.Is(err, ErrForeign) {
 		return r, err
 	}
-	c, done, err := openCopy(path)
+	c, done, err := openCopy(ctx, path)
 	if err != nil {
 		return r, err
 	}
 	defer done()
 	var health string
-	if err := c.queryRow(`PRAGMA integrity_check(1)`).Scan(&health); err != nil {
+	if err := c.c.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&health); err != nil {
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
 		return r, fmt.Errorf("%w: %s: %w", ErrCorrupt, filepath.Base(path), err)
 	}
 	if health != "ok" {
@@ -243,7 +263,10 @@ func (l *Log) Import(ctx context.Context, path string, others map[string]Follow)
 // take reads a table of the older ledger and takes over its rows in commits of
 // some hundred.
 func (l *Log) take(ctx context.Context, c *conn, table, order string, r *Imported, count *int64, follow Follow) error {
-	rows, err := c.c.QueryContext(context.Background(), fmt.Sprintf(`SELECT * FROM "%s" ORDER BY %s`, table, order))
+	rows, err := c.c.QueryContext(ctx, fmt.Sprintf(`SELECT * FROM "%s" ORDER BY %s`, table, order))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return classify(err)
 	}
@@ -319,6 +342,9 @@ func (l *Log) take(ctx context.Context, c *conn, table, order string, r *Importe
 			*r = before
 			return err
 		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return classify(rows.Err())
 }

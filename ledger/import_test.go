@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
 
 	"steward/ledger"
 	"steward/ledger/ledgertest"
@@ -252,5 +256,66 @@ func TestBackupIsWholeWhileTheLedgerIsWritten(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.part*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// sqliteFile makes a database with a driver of its own.
+func sqliteFile(t *testing.T, statements ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "made.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// A view computes its rows, without an end if it likes.
+func TestImportReadsTablesAlone(t *testing.T) {
+	const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT `
+	l := ledgertest.Open(t, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	view := sqliteFile(t, `CREATE VIEW events AS `+endless+`'a' AS actor, 'b' AS type FROM n WHERE i < 0`)
+	if is, err := ledger.IsOlder(view); is || err != nil {
+		t.Errorf("a view: is older %v, %v", is, err)
+	}
+	if _, err := l.Import(ctx, view, nil); !errors.Is(err, ledger.ErrForeign) {
+		t.Errorf("a view: %v", err)
+	}
+	virtual := sqliteFile(t, `CREATE VIRTUAL TABLE events USING fts5(actor, type)`)
+	if _, err := l.Import(ctx, virtual, nil); !errors.Is(err, ledger.ErrForeign) {
+		t.Errorf("a virtual table: %v", err)
+	}
+	beside := sqliteFile(t, `CREATE TABLE Events(actor, type)`, `INSERT INTO events VALUES('me', 'done')`, `CREATE VIEW handoffs AS `+endless+`i AS id FROM n`)
+	r, err := l.Import(ctx, beside, map[string]ledger.Follow{"handoffs": func(*ledger.Tx, ledger.Row) (int64, error) { return 0, nil }})
+	if err != nil || r.Events != 1 || r.Others != 0 {
+		t.Errorf("a view beside a table: %+v, %v", r, err)
+	}
+}
+
+func TestImportEndsWithItsCaller(t *testing.T) {
+	path := sqliteFile(t, `CREATE TABLE events(actor, type)`, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 2000) INSERT INTO events SELECT 'me', 'done' FROM n`,
+		`CREATE TABLE more(id)`, `INSERT INTO more VALUES(1)`)
+	l := ledgertest.Open(t, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, err := l.Import(ctx, path, map[string]ledger.Follow{"more": func(*ledger.Tx, ledger.Row) (int64, error) { cancel(); return 0, nil }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("broken off: %v", err)
+	}
+	ended, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := l.Import(ended, path, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("not begun: %v", err)
+	}
+	if r, err := l.Import(context.Background(), path, nil); err != nil || r.Already != 2000 {
+		t.Errorf("the next run: %+v, %v", r, err)
 	}
 }

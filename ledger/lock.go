@@ -34,7 +34,7 @@ func Lock(path, text string) (*FileLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := OpenPlain(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, notWritable(err)
 	}
@@ -84,7 +84,7 @@ func Holder(path string) (text string, isHeld bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	f, err := os.Open(name)
+	f, err := OpenPlain(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}

@@ -83,7 +83,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if o.BackupDir == "" {
 		o.BackupDir = filepath.Join(filepath.Dir(path), "backups")
 	}
-	if fi, err := os.Stat(path); err == nil && names(fi) > 1 {
+	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && names(fi) > 1 {
 		return nil, fmt.Errorf("open %s: %w", filepath.Base(path), ErrLinked)
 	}
 	if err := prepareFile(ctx, path, o.BackupDir, ladder, o.Logger); err != nil {

@@ -109,7 +109,7 @@ func dropStaleLog(path string) error {
 // keepsLog tells whether the file's header says that it is written through a
 // write-ahead log.
 func keepsLog(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
 		return false, err
 	}
@@ -127,9 +127,13 @@ func newer(version, known int) error {
 
 // inspect reads the file's header without SQLite, so that a file that is not
 // ours is never opened for writing. It returns the schema version, or
-// fs.ErrNotExist for a missing or empty file.
+// fs.ErrNotExist for a missing or empty file, and ErrNotPlain when it, or one of
+// those beside it that SQLite would open, is no file.
 func inspect(path string, known int) (int, error) {
-	f, err := os.Open(path)
+	if err := checkAll(path); err != nil {
+		return 0, err
+	}
+	f, err := OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
 			return 0, fmt.Errorf("%w: %w", ErrReadOnly, err)
@@ -141,7 +145,7 @@ func inspect(path string, known int) (int, error) {
 	n, err := io.ReadFull(f, h[:])
 	switch {
 	case errors.Is(err, io.EOF):
-		return 0, fs.ErrNotExist
+		return 0, emptyFile{}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return 0, fmt.Errorf("%w: the file has %d bytes, which is no database", ErrCorrupt, n)
 	case err != nil:
@@ -159,6 +163,12 @@ func inspect(path string, known int) (int, error) {
 	}
 	return version, nil
 }
+
+// emptyFile is the error for a file without a byte in it: as good as none.
+type emptyFile struct{}
+
+func (emptyFile) Error() string        { return "the file is empty" }
+func (emptyFile) Is(target error) bool { return target == fs.ErrNotExist }
 
 // create makes the file beside its place and moves it there whole, so that a
 // crash leaves either no ledger or a good one.

@@ -205,3 +205,38 @@ func soakSession(t *testing.T, f *fixture, n, calls int, receipts *sync.Map) {
 		t.Errorf("session %d: %d progress notifications; want %d", n, progress, 2*calls/4)
 	}
 }
+
+// TestWhatCanBeAskedForAgainEndsWithItsCaller: an import that nobody waits for
+// any more must not go on for ever.
+func TestWhatCanBeAskedForAgainEndsWithItsCaller(t *testing.T) {
+	begun, ended := make(chan struct{}, 2), make(chan struct{}, 2)
+	long := ops.Act(ops.Spec{Name: "test_long", Title: "Long", Text: "Takes for ever.", Surfaces: ops.Agent, Idempotent: true},
+		func(ctx context.Context, _ *ops.Env, _ ops.Caller, in textArgs) (textOut, error) {
+			begun <- struct{}{}
+			<-ctx.Done()
+			ended <- struct{}{}
+			return textOut(in), ctx.Err()
+		})
+	over := func(what string) {
+		t.Helper()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			t.Fatalf("it goes on after %s", what)
+		}
+	}
+	f := serving(t, long)
+	c := f.hello(t, local.Hello{})
+	c.send(call(1, "test_long", `{"text":"x"}`))
+	<-begun
+	c.Close()
+	over("its client went")
+	c = f.hello(t, local.Hello{})
+	c.send(call(1, "test_long", `{"text":"x"}`))
+	<-begun
+	if err := f.socket.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	over("the service stopped")
+	c.ended()
+}

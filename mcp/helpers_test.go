@@ -133,7 +133,7 @@ type fixture struct {
 
 // newFixture starts a socket that is still opening; change sets its timing or
 // its configuration before the first connection.
-func newFixture(t testing.TB, change func(*SocketConfig, *timing)) *fixture {
+func newFixture(t testing.TB, change func(*SocketConfig, *timing), more ...ops.Op) *fixture {
 	t.Helper()
 	f := &fixture{t: t, gate: newGate(), log: new(strings.Builder)}
 	logger := slog.New(slog.NewTextHandler(f, nil))
@@ -142,7 +142,7 @@ func newFixture(t testing.TB, change func(*SocketConfig, *timing)) *fixture {
 		Targets: func() []string { return []string{"studio", "dj", "library"} },
 		Logger:  logger,
 	}
-	set := ops.NewSet(env, append(ops.All(), echo(), whoami(), shellOnly(), failing(), f.gate.hold(), f.gate.waitEvents())...)
+	set := ops.NewSet(env, append(append(ops.All(), echo(), whoami(), shellOnly(), failing(), f.gate.hold(), f.gate.waitEvents()), more...)...)
 	f.server = NewServer("1.2.3", set, logger)
 	cfg := SocketConfig{Logger: logger, Version: "1.2.3", Schema: 1, Ledger: "abcd1234"}
 	tm := NewSocket(cfg).timing
@@ -172,9 +172,9 @@ func newFixture(t testing.TB, change func(*SocketConfig, *timing)) *fixture {
 }
 
 // serving is newFixture with its server.
-func serving(t testing.TB) *fixture {
+func serving(t testing.TB, more ...ops.Op) *fixture {
 	t.Helper()
-	f := newFixture(t, nil)
+	f := newFixture(t, nil, more...)
 	f.socket.Ready(f.server)
 	return f
 }

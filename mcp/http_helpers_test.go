@@ -213,8 +213,14 @@ const (
 // initialize begins a session at path and returns its id.
 func (d *door) initialize(t testing.TB, path string) string {
 	t.Helper()
+	return d.initializeAs(t, path, asAgent)
+}
+
+// initializeAs does it with that token.
+func (d *door) initializeAs(t testing.TB, path, token string) string {
+	t.Helper()
 	g := d.raw(t, d.request("POST", path, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"probe","version":"9"}}}`,
-		asAgent, sendsJSON, takesBoth))
+		token, sendsJSON, takesBoth))
 	id := g.Header.Get(headerSession)
 	if g.StatusCode != 200 || id == "" || !strings.Contains(g.body, `"protocolVersion":"2025-11-25"`) {
 		t.Fatalf("initialize: %s %q", g.Status, g.body)

@@ -188,14 +188,62 @@ func TestHTTPTooMany(t *testing.T) {
 	t.Run("sessions", func(t *testing.T) {
 		d := newDoor(t, func(_ *HTTPConfig, l *limits) { l.sessions = 2 })
 		first := d.initialize(t, "/mcp")
-		d.initialize(t, "/mcp")
+		second := d.initialize(t, "/mcp")
 		begin := d.request("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, asAgent, sendsJSON, takesBoth)
+		// While both have a request under way nobody makes room.
+		var held []*wire
+		for _, s := range []string{first, second} {
+			c := d.connect(t)
+			c.send(d.legacyCall(s, "/mcp", "1", "test_hold", `{"text":"x"}`))
+			held = append(held, c)
+			<-d.gate.entered
+		}
 		full(t, d.raw(t, begin), "sessions")
+		d.gate.release()
+		for _, c := range held {
+			c.response("POST")
+		}
 		if g := d.raw(t, d.modernCall("/mcp", "1", "test_echo", `{}`, "")); g.StatusCode != 200 {
 			t.Errorf("the newer era has no sessions: %s", g.Status)
 		}
 		d.raw(t, d.request("DELETE", "/mcp", "", asAgent, "Mcp-Session-Id: "+first))
 		d.initialize(t, "/mcp")
+	})
+	t.Run("idle sessions", func(t *testing.T) {
+		d := newDoor(t, func(_ *HTTPConfig, l *limits) { l.sessions = 3 })
+		mine, idle := d.initialize(t, "/mcp"), d.initialize(t, "/mcp")
+		for range 10 { // a client that begins one after the other
+			d.initialize(t, "/mcp")
+			if g := d.raw(t, d.legacyCall(mine, "/mcp", "1", "test_echo", `{"text":"x"}`)); g.StatusCode != 200 {
+				t.Fatalf("a session in use made room: %s %s", g.Status, g.body)
+			}
+		}
+		if g := d.raw(t, d.legacyCall(idle, "/mcp", "1", "test_echo", `{"text":"x"}`)); g.StatusCode != 404 {
+			t.Errorf("the idle one: %s", g.Status)
+		}
+		if n := d.http.Sessions(); n != 3 {
+			t.Errorf("%d sessions", n)
+		}
+	})
+	t.Run("bound sessions", func(t *testing.T) {
+		d := newDoor(t, nil)
+		s := d.initializeAs(t, "/mcp/a", asOwner)
+		call := d.legacyCall(s, "/mcp/a", "1", "test_echo", `{"text":"x"}`)
+		own := strings.Replace(call, asAgent, asOwner, 1)
+		for what, request := range map[string]string{
+			"another token":              call,
+			"another stream":             strings.Replace(own, "/mcp/a", "/mcp/b", 1),
+			"no stream":                  strings.Replace(own, "/mcp/a", "/mcp", 1),
+			"the end, by another token":  d.request("DELETE", "/mcp/a", "", asAgent, "Mcp-Session-Id: "+s),
+			"events, for another stream": d.request("GET", "/mcp/b", "", asOwner, "Accept: text/event-stream", "Mcp-Session-Id: "+s),
+		} {
+			if g := d.raw(t, request); g.StatusCode != 404 || g.code() != "not_found" {
+				t.Errorf("%s: %s %s", what, g.Status, g.body)
+			}
+		}
+		if g := d.raw(t, own); g.StatusCode != 200 {
+			t.Errorf("its own: %s %s", g.Status, g.body)
+		}
 	})
 	t.Run("connections", func(t *testing.T) {
 		d := newDoor(t, func(_ *HTTPConfig, l *limits) { l.conns = 2 })

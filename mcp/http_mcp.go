@@ -60,8 +60,12 @@ type mcpCall struct {
 	body    []byte
 	message message // of a POST
 	claims  claims
-	modern  bool // of the era without sessions
+	modern  bool   // of the era without sessions
+	left    func() // lets go of the session; nil without one
 }
+
+// origin is where the request comes from.
+func (c *mcpCall) origin() origin { return origin{TokenOf(c.r.Context()), c.stream} }
 
 // claims is what a message says about its client.
 type claims struct {
@@ -89,6 +93,11 @@ func (h *HTTP) serveMCP(w *reply, r *http.Request, stream string) *refusal {
 		return bad
 	}
 	c := &mcpCall{h: h, w: w, r: r, stream: stream, session: r.Header.Get(headerSession), body: body}
+	defer func() {
+		if c.left != nil {
+			c.left()
+		}
+	}()
 	if r.Method == http.MethodPost {
 		return c.post()
 	}
@@ -130,8 +139,13 @@ func (c *mcpCall) post() *refusal {
 
 	switch {
 	case m.kind == isRequest && m.method == methodInitialize && !c.modern:
-		if !c.h.sessions.reserve() {
+		given, ok := c.h.sessions.reserve()
+		if !ok {
 			return c.h.tooManySessions()
+		}
+		if given != "" {
+			c.forget(given)
+			c.h.log.Info("the session that was idle longest has made room for a new one", "sessions", c.h.limits.sessions)
 		}
 		defer c.h.sessions.release()
 		c.session = ""
@@ -169,8 +183,7 @@ func (c *mcpCall) findSession() *refusal {
 		return &refusal{err: &ops.Error{Code: ops.Invalid, Field: headerSession, Message: headerSession + ": missing",
 			Hint: "begin with initialize and send the session id it answers, or speak " + versionModern}}
 	}
-	var ok bool
-	if c.known, ok = c.h.sessions.get(c.session); !ok {
+	if c.known, c.left = c.h.sessions.enter(c.session, c.origin()); c.left == nil {
 		return &refusal{err: &ops.Error{Code: ops.NotFound, Field: headerSession, Message: headerSession + ": there is no such session, or it has ended",
 			Hint: "begin a new one with initialize"}}
 	}
@@ -191,7 +204,7 @@ func (c *mcpCall) caller() ops.Caller {
 func (c *mcpCall) request() {
 	s, m := c.h.cfg.Server, &c.message
 	x := &exchange{caller: c.caller()}
-	c.body = (&request{message: *m}).envelope()
+	c.body = s.forLibrary(*m, x)
 
 	ctx, cancel := c.context(s)
 	defer cancel()
@@ -207,7 +220,7 @@ func (c *mcpCall) request() {
 	if m.method == methodInitialize && !c.modern {
 		a.began = func(session string) {
 			client := c.claims.Client.String()
-			c.h.sessions.introduce(session, client)
+			c.h.sessions.introduce(session, client, c.origin())
 			c.h.log.Info("an MCP client began over HTTP", "client", client, "stream", c.stream, "token", TokenOf(ctx).String())
 		}
 	}
@@ -227,7 +240,7 @@ func (c *mcpCall) request() {
 // service stops.
 func (c *mcpCall) context(s *Server) (context.Context, context.CancelFunc) {
 	ctx := c.r.Context()
-	if kind, known := s.kinds[c.message.call.name]; c.message.method == methodToolsCall && known && kind != ops.Waits {
+	if kind, known := s.kinds[c.message.call.name]; c.message.method == methodToolsCall && known && kind != ops.Waits && !s.again[c.message.call.name] {
 		return context.WithCancel(context.WithoutCancel(ctx))
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -244,6 +257,12 @@ func (c *mcpCall) other() {
 	a := c.answer(cancel)
 	c.h.library.Handle(a, c.forLibrary(ctx))
 	a.finish(nil)
+}
+
+// forget lets the library drop what it keeps of a session that has ended here.
+func (c *mcpCall) forget(session string) {
+	header := http.Header{headerSession: {session}}
+	c.h.library.Handle(&answer{out: c.w, header: make(http.Header)}, &server.HTTPRequest{Method: http.MethodDelete, URL: c.r.URL, Header: header, Context: c.r.Context()})
 }
 
 func (c *mcpCall) forLibrary(ctx context.Context) *server.HTTPRequest {

@@ -177,6 +177,7 @@ func TestHTTPEras(t *testing.T) {
 func TestHTTPAnswers(t *testing.T) {
 	d := newDoor(t, nil)
 	session := d.initialize(t, "/mcp")
+	owners := d.initializeAs(t, "/mcp", asOwner)
 	for name, call := range map[string]func(id, tool, args string) string{
 		"legacy": func(id, tool, args string) string { return d.legacyCall(session, "/mcp", id, tool, args) },
 		"modern": func(id, tool, args string) string { return d.modernCall("/mcp", id, tool, args, "") },
@@ -198,13 +199,27 @@ func TestHTTPAnswers(t *testing.T) {
 			if m := g.one(t); m.Result == nil || !m.Result.IsError || !strings.Contains(g.body, `"code":"invalid"`) {
 				t.Errorf("twice: %s", g.body)
 			}
+			for args, words := range map[string]string{
+				`{"actor":"a","metrics":{"n":1e999}}`: `n: a finite number; got 1e999`,
+				`"text"`:                              `got a string`,
+				`{"actor":"a","Actor":"b"}`:           `Actor: no such field`,
+			} {
+				g = d.raw(t, call("1", "report_done", args))
+				if m := g.one(t); m.Result == nil || !m.Result.IsError || !strings.Contains(g.body, `"code":"invalid"`) || !strings.Contains(g.body, words) {
+					t.Errorf("%s: %s", args, g.body)
+				}
+			}
 			g = d.raw(t, call("1", "no_such", `{}`))
 			if m := g.one(t); m.Error == nil || m.Error.Code != codeInvalidParams || m.Error.Data.Code != "not_found" {
 				t.Errorf("no such tool: %s", g.body)
 			}
 			// What a person decides is not offered on /mcp, whatever the token.
 			for _, token := range []string{agentSecret, ownerSecret} {
-				g = d.raw(t, strings.Replace(call("1", "handoff_settle", `{"handoff_id":"hnd_X","status":"done"}`), agentSecret, token, 1))
+				request := call("1", "handoff_settle", `{"handoff_id":"hnd_X","status":"done"}`)
+				if token == ownerSecret {
+					request = strings.NewReplacer(agentSecret, token, session, owners).Replace(request)
+				}
+				g = d.raw(t, request)
 				if m := g.one(t); m.Result == nil || !m.Result.IsError || g.StatusCode != 200 || !strings.Contains(g.body, `"code":"forbidden"`) {
 					t.Errorf("a decision: %s", g.body)
 				}

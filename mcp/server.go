@@ -41,6 +41,7 @@ type Server struct {
 	backend Backend
 	library *server.MCPServer
 	kinds   map[string]ops.Kind // of all operations
+	again   map[string]bool     // those that act, may take long and lose nothing when they are broken off and asked for again
 	modern  []byte              // what a result of 2026-07-28 carries besides its content: ,"resultType":…,"_meta":…
 	log     *slog.Logger
 }
@@ -51,13 +52,14 @@ func NewServer(version string, b Backend, log *slog.Logger) *Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{backend: b, kinds: make(map[string]ops.Kind), log: log}
+	s := &Server{backend: b, kinds: make(map[string]ops.Kind), again: make(map[string]bool), log: log}
 	s.library = server.NewMCPServer(local.ServerName, version,
 		server.WithTitle(local.ServerTitle),
 		server.WithInstructions(local.Instructions),
 		server.WithToolCapabilities(false)) // the list never changes
 	for _, op := range b.Ops() {
 		s.kinds[op.Name] = op.Kind
+		s.again[op.Name] = op.Kind == ops.Acts && op.Idempotent
 		if op.Surfaces&ops.Agent != 0 {
 			s.library.AddTool(tool(op), s.handle)
 		}
@@ -91,6 +93,8 @@ func tool(op ops.Op) mcp.Tool {
 type exchange struct {
 	caller ops.Caller
 	failed *ops.Error // what the library would reduce to its text
+	args   []byte     // of the call, as they came
+	own    bool       // args are what counts: the library has not seen them
 }
 
 type exchangeKey struct{}
@@ -103,7 +107,11 @@ func (s *Server) handle(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 	if !ok {
 		return nil, fmt.Errorf("%s: called without a caller", r.Params.Name)
 	}
-	res, err := s.backend.Call(ctx, x.caller, r.Params.Name, r.Params.RawArguments)
+	args := r.Params.RawArguments
+	if x.own {
+		args = x.args
+	}
+	res, err := s.backend.Call(ctx, x.caller, r.Params.Name, args)
 	if err == nil {
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(res.Text)}, RawStructuredContent: res.JSON}, nil
 	}
@@ -115,6 +123,26 @@ func (s *Server) handle(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(errorText(e))}, RawStructuredContent: e.JSON(), IsError: true}, nil
 }
 
+// forLibrary is m as the library gets it. The arguments of an operation's call
+// stay here: the library would read them before the operation does, and refuse in
+// its own words what it cannot hold, as the number 1e999.
+func (s *Server) forLibrary(m message, x *exchange) []byte {
+	if _, known := s.kinds[m.call.name]; known && m.method == methodToolsCall {
+		x.args, x.own = m.call.args, true
+		params := make([]byte, 0, 256)
+		for o := (members{b: m.params}); o.next(); {
+			if string(o.key) == "arguments" {
+				continue
+			}
+			params = append(appendString(append(params, ','), string(o.key)), ':')
+			params = append(params, o.value...)
+		}
+		params[0] = '{' // it has a name at least
+		m.params = append(params, '}')
+	}
+	return (&request{message: m}).envelope()
+}
+
 // viaLibrary answers a request through the library. Of its response only result
 // or error are used: the id goes back as it came.
 func (s *Server) viaLibrary(r *request) []byte {
@@ -123,7 +151,7 @@ func (s *Server) viaLibrary(r *request) []byte {
 	notes := make(chan mcp.JSONRPCNotification, 8)
 	ctx = s.library.WithContext(ctx, &session{id: r.caller.Session, notes: notes, introduce: r.conn.introduce})
 
-	response := s.library.HandleMessage(ctx, r.envelope())
+	response := s.library.HandleMessage(ctx, s.forLibrary(r.message, x))
 	for len(notes) > 0 {
 		if b, err := json.Marshal(<-notes); err == nil {
 			r.notify(append(b, '\n'))

@@ -158,14 +158,14 @@ func (c *conn) cancel(params []byte) {
 	}
 }
 
-// settle ends the connection's waits without an answer (their client asks
-// again, here or at the next owner), lets everything else be answered, and
+// settle ends, without an answer, the connection's waits and what can be asked
+// for again (its client does so, here or at the next owner), lets everything else be answered, and
 // returns when nothing runs.
 func (c *conn) settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closing = true
-	c.drop(func(r *request) bool { return r.wait })
+	c.drop(func(r *request) bool { return r.wait || c.server.again[r.call.name] })
 	for c.running > 0 {
 		c.free.Wait()
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode"
 
+	"steward/app/daemon"
 	"steward/ledger"
 	"steward/mcp/ops"
 )
@@ -20,8 +22,7 @@ dated file in the backups folder. The service goes on meanwhile, and is started
 if none runs. It also makes one copy a day by itself and keeps the newest 7;
 backup_daily in config.json turns that off.
 
-To restore a copy: steward stop; move ledger.db, ledger.db-wal and ledger.db-shm
-away, all three; put the copy in the place of ledger.db; steward verify.`,
+steward restore FILE puts a copy back, with clients at work too.`,
 		examples: []string{"steward backup", "steward backup /media/stick/steward.db", "steward backup --json | jq -r .file"},
 		max:      1,
 		run:      runBackup,
@@ -34,6 +35,13 @@ func runBackup(s *session, in input) error {
 		file, err := whole(in.args[0])
 		if err != nil {
 			return err
+		}
+		paths, err := daemon.Find(s.env)
+		if err != nil {
+			return err
+		}
+		if whose := paths.Reserved(file); whose != "" {
+			return misuse("FILE", fmt.Sprintf("FILE: %s is %s place", file, whose), "name another file")
 		}
 		args["file"] = file
 	}
@@ -91,6 +99,12 @@ func imported(b *strings.Builder, r *ledger.Imported) {
 func whole(path string) (string, error) {
 	if strings.TrimSpace(path) == "" {
 		return "", misuse("FILE", "FILE: the name of a file; got an empty one", "")
+	}
+	if path == "-" {
+		return "", misuse("FILE", "FILE: the name of a file; got -", "the standard output or input is not taken here")
+	}
+	if i := strings.IndexFunc(path, unicode.IsControl); i >= 0 { // a service takes it for one line of text
+		return "", misuse("FILE", fmt.Sprintf("FILE: a name without control characters; got %q", path), "")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

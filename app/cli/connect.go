@@ -41,7 +41,7 @@ func (s *session) ask(tool string, args json.RawMessage) (local.CallResult, erro
 	}
 	config := local.ConnectConfig{
 		Address: paths.Socket, Hello: s.hello(local.RoleShell, paths), Spool: paths.Spool, Logger: slog.New(slog.DiscardHandler),
-		Spawn: func() error { return daemon.Spawn(s.env, paths) },
+		Spawn: func() error { return daemon.Spawn(s.env, paths) }, Dial: paths.Dial,
 	}
 	ctx := context.Background()
 	var c *local.Client
@@ -117,7 +117,7 @@ func unreachable(err error, p daemon.Paths) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if _, silent := local.AskInfo(ctx, p.Socket); silent == nil {
+	if _, silent := daemon.Info(ctx, p); silent == nil {
 		return e // it answers: the error has its own words
 	}
 	if holder, held, lockErr := ledger.Holder(p.Ledger); lockErr == nil && held {

@@ -103,7 +103,11 @@ func (x *examination) service() {
 	ctx, cancel := context.WithTimeout(x.ctx, local.HelloTimeout)
 	defer cancel()
 	p := x.p
-	info, err := local.AskInfo(ctx, p.Socket)
+	at := p.Socket
+	info, err := daemon.Ask(p, func(address string) (local.Info, error) {
+		at = address
+		return local.AskInfo(ctx, address)
+	})
 	switch {
 	case err == nil && info.Ledger != p.Key:
 		x.add(check{Name: "socket", Detail: fmt.Sprintf("%s answers for another ledger: %s", p.Socket, info.Path), Hint: "STEWARD_SOCKET and STEWARD_DB must belong together", Code: ops.Unavailable})
@@ -116,6 +120,10 @@ func (x *examination) service() {
 		c := fine("socket", "%s answers: %s, version %s, %s, %s", p.Socket, info.State, info.Version, info.Role, plural(int64(info.Connections), "connection"))
 		if info.Version != version {
 			c.Warning, c.Hint = true, "the service is of another version than this program; `steward stop` lets the next call start this one"
+		}
+		if at != p.Socket {
+			c.Detail = fmt.Sprintf("%s: nobody listens, but the service does at %s", p.Socket, at)
+			c.Warning, c.Hint = true, "its folder was another when it started, or it was started with STEWARD_SOCKET; `steward stop` lets the next call start one at the usual place"
 		}
 		x.add(c)
 	case x.Lock != nil && x.Lock.Held:
@@ -148,13 +156,17 @@ func (x *examination) ledger() {
 		return
 	}
 	r, err := ledger.VerifyFile(x.ctx, x.p.Ledger, x.progress("events"))
+	if errors.Is(err, fs.ErrNotExist) {
+		x.add(fine("ledger", "%s: empty, made at the first start", x.p.Ledger))
+		return
+	}
 	if err != nil {
 		x.add(wrong("ledger", daemon.Explain(err, x.p)))
 		return
 	}
 	x.Ledger = &r
 	if !r.OK() {
-		x.add(check{Name: "ledger", Detail: fmt.Sprintf("%s is damaged: %s", x.p.Ledger, r.Problem), Hint: x.p.Restore(), Code: ops.Corrupt})
+		x.add(check{Name: "ledger", Detail: fmt.Sprintf("%s is damaged: %s", x.p.Ledger, daemon.Damage(r)), Hint: x.p.Restore(), Code: ops.Corrupt})
 		return
 	}
 	x.add(fine("ledger", "%s: %s in %s bytes, no fault found", x.p.Ledger, plural(r.Events, "event"), count(fi.Size())))
@@ -291,6 +303,8 @@ func (x *examination) log() {
 		x.add(fine("log", "%s: not there yet", x.p.Log))
 	case err != nil:
 		x.add(wrong("log", err))
+	case ledger.CheckPlain(x.p.Log) != nil:
+		x.add(check{Name: "log", Detail: fmt.Sprintf("%s cannot be written: %v", x.p.Log, reason(ledger.CheckPlain(x.p.Log))), Hint: "move it away; until then nothing is logged", Code: ops.Unavailable})
 	default:
 		x.add(fine("log", "%s, %s bytes", x.p.Log, count(fi.Size())))
 	}

@@ -34,7 +34,9 @@ spreadsheet would run as a formula. JSON has every text as it is.
 ago: 24h, 7d, "90m ago". Both ends are included. They go by when an event was
 entered; what was said earlier has that time in said_at.
 
---output writes the file whole or not at all, and replaces the one that is there.`,
+--output writes the file whole or not at all, and replaces the one that is there:
+a plain file, through a link as well, that is no database and none of Steward's
+own. For anything else: steward export > FILE.`,
 		options: []option{
 			{name: "csv", help: "CSV instead of JSON lines"},
 			{name: "from", value: "WHEN", help: "only events entered then or later"},
@@ -79,13 +81,21 @@ func runExport(s *session, in input) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	e := exporter{ctx: ctx, path: paths.Ledger, chosen: chosen, csv: in.on("csv")}
 	if file := in.get("output"); in.has("output") && file != "-" {
 		var done exported
-		if done.File, err = whole(file); err == nil {
-			err = e.file(&done)
+		if done.File, err = whole(file); err != nil {
+			return err
 		}
-		if err != nil {
+		if s.isStdout(done.File) {
+			_, err = e.write(s.stdout)
+			return explainExport(ctx, err, paths)
+		}
+		if done.File, err = writable("--output", done.File, paths); err != nil {
+			return err
+		}
+		if err = e.file(&done); err != nil {
 			return explainExport(ctx, err, paths)
 		}
 		return s.print(done, func(b *strings.Builder) {
@@ -94,6 +104,40 @@ func runExport(s *session, in input) error {
 	}
 	_, err = e.write(s.stdout)
 	return explainExport(ctx, err, paths)
+}
+
+// isStdout tells whether a path is another name of the standard output, as
+// /dev/stdout is.
+func (s *session) isStdout(path string) bool {
+	f, ok := s.stdout.(*os.File)
+	if !ok {
+		return false
+	}
+	mine, err1 := f.Stat()
+	named, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(mine, named)
+}
+
+// writable returns where a file that is to be made or replaced really lies. It
+// refuses places of Steward's own, databases, and what is no plain file.
+func writable(field, path string, p daemon.Paths) (string, error) {
+	refuse := func(err error, format string, args ...any) (string, error) {
+		return "", &ops.Error{Code: ops.Invalid, Field: field, Message: field + ": " + fmt.Sprintf(format, args...), Hint: "name another file", Err: err}
+	}
+	if whose := p.Reserved(path); whose != "" {
+		return refuse(nil, "%s is %s place", path, whose)
+	}
+	if err := ledger.CheckPlain(path); err != nil {
+		return refuse(err, "%s cannot be replaced: %v", path, reason(err))
+	}
+	real, err := ledger.RealPath(path)
+	if err != nil {
+		return refuse(err, "%s cannot be followed: %v", path, reason(err))
+	}
+	if daemon.IsDatabase(real) {
+		return refuse(nil, "%s is a database, which is not replaced", path)
+	}
+	return real, nil
 }
 
 func explainExport(ctx context.Context, err error, p daemon.Paths) error {
@@ -112,7 +156,11 @@ func explainExport(ctx context.Context, err error, p daemon.Paths) error {
 
 // noLedger is for a command that reads a ledger that is not there yet.
 func noLedger(p daemon.Paths, err error) error {
-	return &ops.Error{Code: ops.NotFound, Message: "there is no ledger at " + p.Ledger, Hint: "it is made with the first receipt: steward emit \"hello\" --actor me", Err: err}
+	message := "there is no ledger at " + p.Ledger
+	if _, there := os.Stat(p.Ledger); there == nil {
+		message = "there is no ledger in " + p.Ledger + ": the file is empty"
+	}
+	return &ops.Error{Code: ops.NotFound, Message: message, Hint: "it is made with the first receipt: steward emit \"hello\" --actor me", Err: err}
 }
 
 // notWritten is an error of where an export goes, not of the ledger.
@@ -132,7 +180,7 @@ type exporter struct {
 func (e exporter) file(done *exported) error {
 	temp, err := os.CreateTemp(filepath.Dir(done.File), "."+filepath.Base(done.File)+"-")
 	if err != nil {
-		return notWritten{fmt.Errorf("the export cannot be written: %w", err)}
+		return notWritten{fmt.Errorf("the export cannot be written: %w", reason(err))}
 	}
 	done.Events, err = e.write(temp)
 	if err == nil {
@@ -154,7 +202,7 @@ func finish(temp *os.File, done *exported) error {
 		err = os.Rename(temp.Name(), done.File)
 	}
 	if err != nil {
-		return notWritten{fmt.Errorf("the export cannot be written: %w", err)}
+		return notWritten{fmt.Errorf("the export cannot be written: %w", reason(err))}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (s *session) bridge() error {
 	logger := daemon.NewLogger(s.env.Level(slog.LevelWarn), daemon.NewLogFile(paths.Log), s.stderr, false).With("role", "bridge")
 	config := local.BridgeConfig{
 		In: s.stdin, Out: s.stdout, Address: paths.Socket, Spool: paths.Spool, Hello: s.hello(local.RoleBridge, paths),
-		Spawn: func() error { return daemon.Spawn(s.env, paths) }, Logger: logger,
+		Spawn: func() error { return daemon.Spawn(s.env, paths) }, Dial: paths.Dial, Logger: logger,
 	}
 	if lost != nil {
 		config.Spool, config.Logger = "", slog.New(slog.NewTextHandler(s.stderr, nil))

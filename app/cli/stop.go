@@ -44,7 +44,7 @@ func (s *session) stop() error {
 	if err != nil || !held {
 		return s.stopRefusing(ctx, paths)
 	}
-	if err := local.AskStop(ctx, paths.Socket, local.Stop{PID: os.Getpid(), Reason: "steward stop"}); err != nil && !gone(paths, before) {
+	if err := daemon.Stop(ctx, paths, local.Stop{PID: os.Getpid(), Reason: "steward stop"}); err != nil && !gone(paths, before) {
 		return &ops.Error{Code: ops.Unavailable, Message: fmt.Sprintf("the service (%s) does not answer on %s: %v", before, paths.Socket, err),
 			Hint: endByHand(before), Err: err}
 	}
@@ -70,11 +70,11 @@ func (s *session) stop() error {
 // stopRefusing ends a service that holds no ledger because it cannot write one,
 // and only says so to its clients.
 func (s *session) stopRefusing(ctx context.Context, p daemon.Paths) error {
-	info, err := local.AskInfo(ctx, p.Socket)
+	info, err := daemon.Info(ctx, p)
 	if err != nil || info.Ledger != p.Key {
 		return s.print(stopped{}, func(b *strings.Builder) { fmt.Fprintln(b, "Steward is not running.") })
 	}
-	if err := local.AskStop(ctx, p.Socket, local.Stop{PID: os.Getpid(), Reason: "steward stop"}); err != nil {
+	if err := daemon.Stop(ctx, p, local.Stop{PID: os.Getpid(), Reason: "steward stop"}); err != nil {
 		return &ops.Error{Code: ops.Unavailable, Message: err.Error(), Hint: endByHand(fmt.Sprintf("pid %d,", info.PID)), Err: err}
 	}
 	return s.print(stopped{Stopped: true, PID: info.PID}, func(b *strings.Builder) { fmt.Fprintln(b, "Stopped.") })

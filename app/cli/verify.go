@@ -44,8 +44,8 @@ func runVerify(s *session, in input) error {
 			return err
 		}
 		hint = "take another copy"
-		if _, err := os.Stat(paths.Ledger); errors.Is(err, fs.ErrNotExist) {
-			return &ops.Error{Code: ops.NotFound, Field: "FILE", Message: "FILE: there is no " + paths.Ledger, Err: err}
+		if err := named("FILE", paths.Ledger); err != nil {
+			return err
 		}
 	}
 	if _, err := os.Stat(paths.Ledger); errors.Is(err, fs.ErrNotExist) {
@@ -54,11 +54,13 @@ func runVerify(s *session, in input) error {
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	start := time.Now()
-	report, err := ledger.VerifyFile(ctx, paths.Ledger, s.progress("events"))
-	if ctx.Err() != nil {
+	report, err := verified(ctx, paths.Ledger, s.progress("events"))
+	switch {
+	case ctx.Err() != nil:
 		return errors.New("interrupted before the end")
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		return noLedger(paths, err)
+	case err != nil:
 		return daemon.Explain(err, paths)
 	}
 	if err := s.print(report, func(b *strings.Builder) {
@@ -75,11 +77,58 @@ func runVerify(s *session, in input) error {
 	if report.OK() {
 		return nil
 	}
-	bad := &ops.Error{Code: ops.Corrupt, Message: "the ledger is damaged: " + report.Problem, Hint: hint}
+	bad := &ops.Error{Code: ops.Corrupt, Message: "the ledger is damaged: " + daemon.Damage(report), Hint: hint}
 	if s.json {
 		return said{bad} // the report has it
 	}
 	return bad
+}
+
+// named refuses a file that was named on the command line and is not there, is no
+// file, or has nothing in it.
+func named(field, path string) error {
+	fi, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &ops.Error{Code: ops.NotFound, Field: field, Message: field + ": there is no " + path, Err: err}
+	case err != nil:
+		return &ops.Error{Code: ops.Unavailable, Field: field, Message: fmt.Sprintf("%s: %v", field, err), Err: err}
+	}
+	if err := ledger.CheckPlain(path); err != nil {
+		return &ops.Error{Code: ops.Invalid, Field: field, Message: fmt.Sprintf("%s: %s cannot be used: %v", field, path, reason(err)), Err: err}
+	}
+	if fi.Size() == 0 {
+		return &ops.Error{Code: ops.Invalid, Field: field, Message: field + ": " + path + " is empty"}
+	}
+	return nil
+}
+
+// reason is an error of a file without its name, which has been said.
+func reason(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// verified is ledger.VerifyFile, but returns as soon as ctx ends: SQLite's own
+// check of a long file cannot be broken off, and the process is about to end.
+func verified(ctx context.Context, path string, progress func(done, total int64)) (ledger.Report, error) {
+	type outcome struct {
+		ledger.Report
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := ledger.VerifyFile(ctx, path, progress)
+		done <- outcome{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.Report, o.err
+	case <-ctx.Done():
+		return ledger.Report{}, ctx.Err()
+	}
 }
 
 // progress shows how far something is on a person's terminal; nil elsewhere.

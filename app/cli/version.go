@@ -13,6 +13,9 @@ import (
 // version is set by the linker: -ldflags "-X steward/app/cli.version=1.2.3".
 var version = "0.1.0-dev"
 
+// Version returns the version of this program.
+func Version() string { return version }
+
 // build is what is known of how this program was made.
 type build struct {
 	Version  string `json:"version"`

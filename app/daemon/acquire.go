@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -132,7 +133,7 @@ func (w *waiter) auto(ctx context.Context, tried time.Duration) (pause time.Dura
 	}
 	ctx, cancel := context.WithTimeout(ctx, local.HelloTimeout)
 	defer cancel()
-	info, err := local.AskInfo(ctx, w.Paths.Socket)
+	info, err := Info(ctx, w.Paths)
 	switch {
 	case err == nil && info.Role == string(Auto) && compareVersions(w.Version, info.Version) > 0 && !w.reached:
 		if w.ask(ctx, ""); w.reply == "" && w.reached {
@@ -179,12 +180,33 @@ func (w *waiter) insist(ctx context.Context) (pause time.Duration) {
 func (w *waiter) ask(ctx context.Context, holder string) {
 	ctx, cancel := context.WithTimeout(ctx, local.HelloTimeout)
 	defer cancel()
-	granted, kept, err := local.AskYield(ctx, w.Paths.Socket, local.Yield{Role: string(w.Role), Version: w.Version, Schema: ledger.SchemaVersion})
+	var granted bool
+	kept, err := Ask(w.Paths, func(at string) (kept string, err error) {
+		granted, kept, err = local.AskYield(ctx, at, local.Yield{Role: string(w.Role), Version: w.Version, Schema: ledger.SchemaVersion})
+		return kept, err
+	})
 	w.holder, w.asked, w.reached, w.reply = holder, time.Now(), err == nil, kept
 	if granted {
 		w.until = w.asked.Add(takeOver)
 	}
 }
+
+// notPlainAt is the path of what is no file.
+func notPlainAt(err error, path string) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Path
+	}
+	return path
+}
+
+// bareDamage is what is damaged, without the words that say that something is.
+func bareDamage(problem string) string {
+	return strings.ReplaceAll(problem, ledger.ErrCorrupt.Error()+": ", "")
+}
+
+// Damage is what a check found, without the words that say that it found
+// something.
+func Damage(r ledger.Report) string { return bareDamage(r.Problem) }
 
 // Explain turns what the ledger says into what a person can do about it.
 func Explain(err error, p Paths) *ops.Error {
@@ -196,12 +218,14 @@ func Explain(err error, p Paths) *ops.Error {
 		return &ops.Error{Code: code, Message: message, Hint: hint, Err: err}
 	}
 	switch {
+	case errors.Is(err, ledger.ErrNotPlain):
+		return say(ops.Unavailable, fmt.Sprintf("%s cannot be used: %v", notPlainAt(err, p.Ledger), cause(err)), "move it away: what belongs there is a file of Steward's own")
 	case errors.Is(err, ledger.ErrNewer):
 		return say(ops.Version, fmt.Sprintf("the ledger %s was made by a newer Steward: %v", p.Ledger, err), "update Steward, or set STEWARD_HOME to another folder to begin a new ledger there")
 	case errors.Is(err, ledger.ErrForeign):
 		return say(ops.Unavailable, fmt.Sprintf("%s is not a Steward ledger, so it was not touched", p.Ledger), "set STEWARD_DB to another file, or unset it")
 	case errors.Is(err, ledger.ErrCorrupt):
-		return say(ops.Corrupt, fmt.Sprintf("the ledger %s is damaged: %v", p.Ledger, err), "`steward verify` names the first broken row; "+p.Restore())
+		return say(ops.Corrupt, fmt.Sprintf("the ledger %s is damaged: %s", p.Ledger, bareDamage(err.Error())), "`steward verify` names the first broken row; "+p.Restore())
 	case errors.Is(err, ledger.ErrFull):
 		return say(ops.Unavailable, fmt.Sprintf("the disk of %s is full", p.Ledger), "free some space; what was said meanwhile is kept and entered then")
 	case errors.Is(err, ledger.ErrReadOnly):

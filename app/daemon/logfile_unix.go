@@ -2,10 +2,14 @@
 
 package daemon
 
-import "os"
+import (
+	"os"
+
+	"steward/ledger"
+)
 
 // openAppend opens a log file. The system appends each write in one piece,
 // whoever else writes.
 func openAppend(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	return ledger.OpenPlain(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }

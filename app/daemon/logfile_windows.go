@@ -4,12 +4,17 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"steward/ledger"
 )
 
 // openAppend opens a log file so that it can be renamed while others have it
 // open, which os.OpenFile does not allow. Without the right to write anywhere
 // else the system appends each write in one piece.
 func openAppend(path string) (*os.File, error) {
+	if err := ledger.CheckPlain(path); err != nil {
+		return nil, err
+	}
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}

@@ -32,16 +32,26 @@ var importing = chore{object: ImportObject, failed: ImportFailed}
 // older tells whether path is an SQLite database without Steward's application
 // id, which a ledger of an older program is. It looks at the file's header alone.
 func older(path string) bool {
-	f, err := os.Open(path)
+	header := databaseHeader(path)
+	return header != nil && string(header[68:72]) != applicationID
+}
+
+// IsDatabase tells whether path is an SQLite database, a ledger or another.
+func IsDatabase(path string) bool { return databaseHeader(path) != nil }
+
+// databaseHeader reads the first 100 bytes of an SQLite database; nil if path is
+// none.
+func databaseHeader(path string) []byte {
+	f, err := ledger.OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close() //nolint:errcheck // opened for reading
 	header := make([]byte, 100)
-	if _, err := io.ReadFull(f, header); err != nil {
-		return false
+	if _, err := io.ReadFull(f, header); err != nil || string(header[:16]) != "SQLite format 3\x00" {
+		return nil
 	}
-	return string(header[:16]) == "SQLite format 3\x00" && string(header[68:72]) != applicationID
+	return header
 }
 
 // applicationID stands at byte 68 of a Steward ledger's header.

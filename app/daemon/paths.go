@@ -29,6 +29,8 @@ type Paths struct {
 	Older   string // a ledger of an older program, only ever read; "" if none
 
 	Token, AgentToken string // files of the two secrets of HTTP
+
+	chosen bool // Socket is what STEWARD_SOCKET says
 }
 
 // Find works out the places from the environment. It creates nothing, so that
@@ -61,6 +63,7 @@ func Find(env Env) (Paths, error) {
 	} else {
 		p.Spool, p.Backups = p.Ledger+".spool", p.Ledger+".backups"
 	}
+	p.chosen = env.IsSet("STEWARD_SOCKET")
 	p.Socket, err = socketAddress(env, p)
 	return p, err
 }
@@ -130,11 +133,17 @@ func (p Paths) Make() error {
 	return nil
 }
 
-// Restore says how a copy of the ledger is put in its place. What is left of the
-// old one's write-ahead log would be taken for the copy's and damage it.
+// Restore says how a copy of the ledger is put in its place, and names the newest.
 func (p Paths) Restore() string {
+	daily, others, err := DailyBackups(p.Backups)
+	switch {
+	case err == nil && len(daily) > 0:
+		return "`steward restore " + daily[0].File + "` puts the newest daily copy in its place and keeps what is there"
+	case err == nil && others > 0:
+		return "`steward restore FILE` puts a copy from " + p.Backups + " in its place and keeps what is there"
+	}
 	file := filepath.Base(p.Ledger)
-	return fmt.Sprintf("stop Steward, move %[1]s, %[1]s-wal and %[1]s-shm away, all three, then copy one from %[2]s to %[3]s, or begin anew without", file, p.Backups, p.Ledger)
+	return fmt.Sprintf("there is no copy in %[2]s; `steward restore FILE` takes one from elsewhere; to begin anew, stop Steward and move %[1]s, %[1]s-wal and %[1]s-shm away, all three", file, p.Backups)
 }
 
 func unwritable(path string, err error) error {

@@ -84,7 +84,7 @@ func (s *Settings) rewrite(members []member) error {
 			if fi.Size() > maxConfig {
 				return unchangeable(s.path, fmt.Errorf("at most %d bytes; got %d", maxConfig, fi.Size()))
 			}
-			old, err = os.ReadFile(path)
+			old, err = ledger.ReadPlain(path, maxConfig)
 		} else if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}

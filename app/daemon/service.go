@@ -41,6 +41,7 @@ type Options struct {
 	Ready    func(*ops.Set, *ledger.Log) // told, once, what a window in this process works with, before the first client is let in. Both end with Run
 	Page     fs.FS                       // the page for browsers; default: the one this program was built with
 	Gone     <-chan struct{}             // closed when a Window has closed while a task was active: from then on an Auto, which leaves when no task is
+	Stop     func()                      // told that somebody has asked the service to stop, as `steward stop` does, before Run returns. Must not block
 	Idle     time.Duration               // how long an Auto service stays with nobody there; default 10 minutes
 	Refuse   time.Duration               // how long Refusing lasts; default 60 seconds
 }
@@ -427,7 +428,12 @@ func (s *service) onYield(y local.Yield) (bool, string) {
 	return granted, why
 }
 
-func (s *service) onStop(local.Stop) { s.goAway("asked to stop") }
+func (s *service) onStop(local.Stop) {
+	if s.Stop != nil {
+		s.Stop()
+	}
+	s.goAway("asked to stop")
+}
 
 // beforeWelcome applies what a client has spooled before that client is told
 // to go on: its later calls must not overtake the earlier ones.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"steward/ledger"
 )
 
 // lookEvery is how often config.json is looked at, at most.
@@ -95,7 +97,7 @@ func (s *Settings) read(fi fs.FileInfo) (Config, error) {
 	if fi.Size() > maxConfig {
 		return s.current, fmt.Errorf("at most %d bytes; got %d", maxConfig, fi.Size())
 	}
-	b, err := os.ReadFile(s.path)
+	b, err := ledger.ReadPlain(s.path, maxConfig)
 	if err != nil {
 		return s.current, cause(err)
 	}

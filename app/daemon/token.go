@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 
+	"steward/ledger"
 	"steward/mcp"
 	"steward/mcp/ops"
 )
@@ -110,7 +111,7 @@ func readToken(file string) (value string, loose bool, err error) {
 	case fi.Size() > maxToken:
 		return "", false, fmt.Errorf("it has %d bytes; at most %d", fi.Size(), maxToken)
 	}
-	b, err := os.ReadFile(file)
+	b, err := ledger.ReadPlain(file, maxToken)
 	if err != nil {
 		return "", false, err
 	}

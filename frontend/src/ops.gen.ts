@@ -37,7 +37,7 @@ export interface AttachmentOpenResult {
   path: string;
 }
 
-/** Write a whole copy of the ledger to a new file while it is in use. Put it back as ledger.db while Steward is stopped to restore it. */
+/** Write a whole copy of the ledger to a new file while it is in use. steward restore puts it back. */
 export interface BackupNowArgs {
   /** Absolute path of a file that does not exist yet; default: a dated one in the backups folder */
   file?: string;

@@ -123,6 +123,7 @@ export function lineOf(e: Line, open: readonly Summary[] = []): LineWords {
     if (known) chip = known.status
     else if (isKey(`status.${outcome}`)) chip = outcome
     else if (outcome) rest.push(outcome)
+    if (failing(e)) rest.push(t('status.failed')) // where a line of failures has no chip
   } else if (e.type === 'focus') {
     const what = [e.workspace, e.object_id].filter(Boolean).join(' / ')
     main = what ? t('type.focus', { what }) : t('type.focusNowhere')

@@ -120,7 +120,7 @@ func TestAsk(t *testing.T) {
 	}
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	ln.Close()
-	if _, err := Dial(ctx, address); !absent(err) {
+	if _, err := Dial(ctx, address); !Absent(err) {
 		t.Errorf("of a stale socket: %v", err)
 	}
 	if err := os.Remove(address); err != nil {

@@ -26,9 +26,9 @@ const (
 	spawnPause = 2 * time.Second
 )
 
-// absent reports whether a dialling error means that no service is there, so
+// Absent reports whether a dialling error means that no service is there, so
 // that starting one can help.
-func absent(err error) bool {
+func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
@@ -65,13 +65,13 @@ func (d *dialer) open(ctx context.Context, hello func() Hello, more func() bool,
 		}
 		// The first answer may only mean that one service is taking over from
 		// another, so the start comes after a second look.
-		if attempt > 0 && d.spawn != nil && absent(err) && time.Since(d.spawned) >= spawnPause {
+		if attempt > 0 && d.spawn != nil && Absent(err) && time.Since(d.spawned) >= spawnPause {
 			d.spawned = time.Now()
 			if stillborn = d.spawn(); stillborn != nil {
 				stillborn = fmt.Errorf("it cannot be started: %w", stillborn)
 			}
 		}
-		if stillborn != nil && absent(err) {
+		if stillborn != nil && Absent(err) {
 			err = stillborn
 		}
 		if ctx.Err() == nil {

@@ -25,7 +25,7 @@ func backupNow() Op {
 	return Act(Spec{
 		Name:     "backup_now",
 		Title:    "Copy the ledger",
-		Text:     "Write a whole copy of the ledger to a new file while it is in use. Put it back as ledger.db while Steward is stopped to restore it.",
+		Text:     "Write a whole copy of the ledger to a new file while it is in use. steward restore puts it back.",
 		Surfaces: Window | Web | Shell,
 	}, func(ctx context.Context, env *Env, _ Caller, in backupNowArgs) (Backup, error) {
 		to := in.File

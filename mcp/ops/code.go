@@ -138,9 +138,10 @@ var sentinels = []struct {
 	{err: ledger.ErrUnavailable, code: Unavailable, hint: "nothing of this call was kept; call again"},
 	{err: ledger.ErrLinked, code: Unavailable, hint: "copy the file, delete this name of it, and give the copy the name: then each ledger has its own"},
 	{err: ledger.ErrMoved, code: Unavailable, hint: "call again: a service for the file that is there now will start; `steward stop` first, next time"},
+	{err: ledger.ErrNotPlain, code: Unavailable, hint: "move away what stands in the place of the file; steward doctor names it"},
 	{err: ledger.ErrForeign, code: Unavailable, hint: "STEWARD_DB names a file that is not Steward's; steward doctor names it"},
 	{err: ledger.ErrNewer, code: Version, hint: "restart with the newer Steward"},
-	{err: ledger.ErrCorrupt, code: Corrupt, hint: "run steward verify; backups are in the state folder"},
+	{err: ledger.ErrCorrupt, code: Corrupt, hint: "steward verify names what is broken; steward restore FILE puts a copy back"},
 }
 
 // CodeOf returns the code of err, "" for nil.

@@ -76,7 +76,12 @@ func Import(ctx context.Context, log *ledger.Log, file string) (ledger.Imported,
 	r, err := log.Import(ctx, file, map[string]ledger.Follow{"handoffs": handoff.Older})
 	name := strconv.Quote(ledger.Clip(file, 200))
 	switch {
+	case errors.Is(err, ledger.ErrNotPlain):
+		return r, &Error{Code: Invalid, Field: "file", Message: "file: " + name + " is not a plain file", Hint: "name the SQLite file that the older program wrote", Err: err}
 	case errors.Is(err, os.ErrNotExist):
+		if _, there := os.Stat(file); there == nil {
+			return r, &Error{Code: Invalid, Field: "file", Message: "file: " + name + " is empty", Err: err}
+		}
 		return r, &Error{Code: NotFound, Field: "file", Message: "file: there is no " + name, Err: err}
 	case errors.Is(err, ledger.ErrForeign):
 		return r, &Error{Code: Invalid, Field: "file", Message: "file: " + name + " is no older ledger: it has no table events with an actor and a type", Err: err}

@@ -207,6 +207,7 @@ export class App {
     const was = this.shape
     this.shape = s.shape
     if (s.inside) this.inside = s.inside
+    if (s.compositor !== undefined) this.compositor = s.compositor
     if (isView(s.view)) this.view = s.view
     this.clock.run(this.visible && s.shape === 'panel')
     if (s.shape !== 'panel') {

@@ -76,6 +76,8 @@ export interface Link {
   state: LinkState
   reason?: string
   code?: string
+  /** What to do. */
+  hint?: string
 }
 
 /** What came from the ledger. `changed` is state that moved without an event; `reset` means: read everything anew. */
@@ -114,6 +116,8 @@ export interface Shape {
   shape: ShapeName
   inside?: { x: 'left' | 'right'; y: 'top' | 'bottom' }
   view?: string
+  /** Whether the window may be seen through; absent, as before. */
+  compositor?: boolean
 }
 
 /** What the window can do for its page. */

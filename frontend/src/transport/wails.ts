@@ -102,6 +102,7 @@ export class WailsTransport implements Transport {
           state: p.state,
           reason: typeof p.reason === 'string' ? p.reason : undefined,
           code: typeof p.code === 'string' ? p.code : undefined,
+          hint: typeof p.hint === 'string' ? p.hint : undefined,
         })
         if (p.state === 'live' && was !== undefined && was !== 'live') on.change({ type: 'reset' })
       }),
@@ -113,13 +114,20 @@ export class WailsTransport implements Transport {
   }
 
   #makeShell(): Shell {
+    let shape: ShapeName = 'orb'
     const tell = (name: string, args: unknown = {}) => void this.#verb(name, args).catch(() => {})
     return {
       ready: async () => {
         const r = record(await this.#verb('window.ready', {}))
+        shape = (r.shape as ShapeName) ?? 'orb'
         const flags = wails().wails?.flags
-        if (flags) flags.enableResize = false // an orb has no edges to pull at
-        return { shape: (r.shape as ShapeName) ?? 'orb', attached: r.attached === true, compositor: r.compositor !== false }
+        // An orb has no edges to pull at. The runtime may set this once more after its start.
+        const still = () => {
+          if (flags && shape !== 'panel') flags.enableResize = false
+        }
+        still()
+        setTimeout(still, 300)
+        return { shape, attached: r.attached === true, compositor: r.compositor !== false }
       },
       open: (view) => tell('window.open', view ? { view } : {}),
       fold: () => tell('window.fold'),
@@ -131,8 +139,9 @@ export class WailsTransport implements Transport {
         wails().runtime?.EventsOn('steward:shape', (payload) => {
           const p = record(payload)
           if (p.shape !== 'orb' && p.shape !== 'menu' && p.shape !== 'panel') return
+          shape = p.shape
           const flags = wails().wails?.flags
-          if (flags) flags.enableResize = p.shape === 'panel'
+          if (flags) flags.enableResize = shape === 'panel'
           on(p as unknown as Shape)
         })
       },

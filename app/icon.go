@@ -1,0 +1,5 @@
+//go:build desktop && !bindings
+
+package app
+
+var icon []byte
