@@ -1,8 +1,8 @@
 // Invented work for looking at the page: a normal afternoon, a hostile one and a
 // crowded one, in both languages.
 
-import { emptyWorld, type World } from '../src/transport/fake'
-import type { Event, Handoff } from '../src/types'
+import { emptyWorld, invented, type World } from '../src/transport/fake'
+import type { Event, Handoff, Ticket } from '../src/types'
 
 type Tongue = 'en' | 'zh-CN'
 
@@ -75,6 +75,46 @@ export function afternoon(lang: Tongue, now: number): World {
   return w
 }
 
+const asks = {
+  en: {
+    drop: 'Drop the legacy owner column during migration 0042?', dropWhy: '1,204 rows still reference it. A backup was taken at 13:55.\nThe column is unused since v3.1.', dropHow: ['Drop it now', 'Keep it, add a view', 'Stop the migration'],
+    pay: 'Which payment provider should the form use?', payHow: ['Stripe', 'Adyen', 'Mollie', 'PayPal', 'Bank transfer only'], lint: 'May the linter’s new rule be turned on for the whole repository?', lintHow: ['Yes', 'Only for new files', 'No'],
+    name: 'What should the Friday set be called?', tone: 'Is this release note fit to publish?',
+    toneWhy: 'Night Drive 1.4\n\n- eight stems at 48 kHz\n- the reverb prints separately\n- tempo map from the session\n- cover art by hand\n\nKnown: the third stem is quiet before 0:12. The mix engineer knows and wants it so. Everything else was checked twice, by ear and by meter, and the loudness lies within half a unit of the last release.',
+    send: 'Send the invoice run to 312 customers now?', sent: 'Use the new icon set in the library?', fine: 'Keep it',
+  },
+  'zh-CN': {
+    drop: '迁移 0042 时删除旧的 owner 列吗？', dropWhy: '仍有 1,204 行引用它。13:55 已做备份。\n该列自 v3.1 起未再使用。', dropHow: ['现在删除', '保留并加视图', '停止迁移'],
+    pay: '表单该用哪个支付服务？', payHow: ['Stripe', 'Adyen', 'Mollie', 'PayPal', '只用银行转账'], lint: '可以在整个仓库启用 linter 的新规则吗？', lintHow: ['可以', '只对新文件', '不可以'],
+    name: '周五的曲目单叫什么？', tone: '这份发布说明可以发布吗？',
+    toneWhy: 'Night Drive 1.4\n\n- 八条 48 kHz 分轨\n- 混响单独输出\n- 速度表来自工程\n- 手绘封面\n\n已知：第三条分轨在 0:12 之前较轻，混音师知道并希望如此。其余都用耳朵和仪表检查过两遍，响度与上一版相差不到半个单位。',
+    send: '现在给 312 位客户发送账单吗？', sent: '在曲库中使用新的图标吗？', fine: '保留',
+  },
+}
+
+/** queue is the afternoon with questions: blocking, merged, with and without a default, and one just answered. */
+export function queue(lang: Tongue, now: number): World {
+  const w = afternoon(lang, now)
+  const x = asks[lang]
+  const put = (tail: string, age: number, left: number, t: Partial<Ticket> & Pick<Ticket, 'question'>) => {
+    w.tickets.push(invented({ id: `tkt_01KBB4Z3V0E5XJ8QWY2M01${tail}`, created_at: new Date(now - age * minute).toISOString(), expires_at: new Date(now + left * minute).toISOString(), asked_by: t.stream ?? 'web-app', ...t }))
+  }
+  put('0192', 6, 24, { stream: 'api-server', urgency: 'blocking', reversible: false, question: x.drop, context: x.dropWhy, options: x.dropHow })
+  put('0KD3', 5, 55, { stream: 'api-server', urgency: 'low', question: x.lint, options: x.lintHow, default_answer: x.lintHow[1] })
+  put('0193', 4, 26, { stream: 'web-app', question: x.lint, options: x.lintHow, default_answer: x.lintHow[1] })
+  put('0194', 2, 58, { stream: 'web-app', question: x.pay, options: x.payHow, default_answer: 'Stripe' })
+  put('0N7A', 3, 118, { stream: 'dj', urgency: 'low', question: x.name })
+  put('0T0E', 9, 21, { stream: 'release', question: x.tone, context: x.toneWhy, options: [x.lintHow[0] as string, x.lintHow[2] as string] })
+  put('0S3D', 12, 18, { stream: 'library', question: x.sent, options: [x.fine, x.lintHow[0] as string], status: 'answered', answer: x.fine, answered_by: 'human', answered_at: new Date(now - 1.5 * minute).toISOString() })
+  put('05ND', 1, 29, { stream: 'billing', reversible: false, question: x.send, options: [x.lintHow[0] as string, x.lintHow[2] as string] })
+  let id = w.events.at(-1)?.id ?? 0
+  const say = (e: Partial<Event> & Pick<Event, 'actor' | 'type'>) => w.events.push({ id: ++id, at: new Date(now - 0.1 * minute).toISOString(), injectable: true, source: 'claimed', object_type: 'ticket', object_id: w.tickets[0]?.id, ...e })
+  say({ actor: 'library', type: 'ticket_asked', outcome: x.sent, object_id: w.tickets[6]?.id, workspace: 'library' })
+  say({ actor: 'user', type: 'ticket_answered', source: 'person', outcome: x.fine, object_id: w.tickets[6]?.id, workspace: 'library' })
+  say({ actor: 'api-server', type: 'ticket_asked', outcome: x.drop, workspace: 'api-server' })
+  return w
+}
+
 /** hostile is text that wants to be more than text. */
 export function hostile(now: number): World {
   const w = emptyWorld(now)
@@ -92,6 +132,10 @@ export function hostile(now: number): World {
     w.events.push({ id: i + 1, at: new Date(now - (20 - i) * minute).toISOString(), actor: i === 3 ? 'a'.repeat(128) : i === 1 ? '\u202ereversed\u202c' : `agent-${i}`, type: i === 4 ? 'failed' : 'done', outcome, file: i === 3 ? '/'.padEnd(4000, 'x') : undefined, metrics: { ['<i>k</i>']: i }, injectable: true, source: 'claimed', workspace: '<u>ws</u>' })
   })
   w.handoffs = [handoff(now, '0EVIL1', { age: 30, instruction: evil.join('\n') + '\n' + 'long '.repeat(400), target: 'studio', source_session_id: '\u202esource', idempotency_key: '<b>key</b>', context: { '<b>': evil, deep: { deep: { deep: {} } } }, attachments: [{ path: '/tmp/\u202egnp.sh', name: 'invoice\u202efdp.exe' }, { path: '/'.padEnd(4000, 'p') }] })]
+  w.tickets = [
+    invented({ id: 'tkt_01KBB4Z3V0E5XJ8QWY2M0EVIL1', created_at: new Date(now - 3 * minute).toISOString(), stream: '\u202e<i>stream</i>', asked_by: 'x', question: evil.join(' ').slice(0, 480), context: `${evil.join('\n')}\n\n${'long '.repeat(60)}`.replace('W'.repeat(10_000), 'W'.repeat(2_000)), options: [evil[0] as string, evil[1] as string, 'W'.repeat(120), evil[6] as string, 'javascript:alert(1)'], urgency: 'blocking', default_answer: 'W'.repeat(120) }),
+    invented({ id: 'tkt_01KBB4Z3V0E5XJ8QWY2M0EVIL2', created_at: new Date(now - 2 * minute).toISOString(), stream: 's'.repeat(128), asked_by: 'x', question: '\u202e', status: 'answered', answer: evil.join('\n').slice(0, 1_900), answered_by: 'human', answered_at: new Date(now - minute).toISOString() }),
+  ]
   w.focus = { workspace: '\u202eworkspace', object_type: '<i>', object_id: 'o'.repeat(128), at: new Date(now).toISOString() }
   return w
 }

@@ -1,11 +1,11 @@
-// The page over invented data: ?world=afternoon|hostile|crowd|empty &lang=en|zh-CN
+// The page over invented data: ?world=afternoon|queue|hostile|crowd|empty &lang=en|zh-CN
 // &theme=dark|light &shape=orb|menu|panel (as in the window) &plain (no compositor)
-// &link=lost|stalled|opening &view=brief|handoffs|settings &frozen &signin
+// &link=lost|stalled|opening &view=brief|decide|handoffs|settings &frozen &signin
 
 import { FakeTransport, emptyWorld } from '../src/transport/fake'
 import { open } from '../src/start'
 import { isView } from '../src/store/app.svelte'
-import { afternoon, crowd, hostile } from './fixtures'
+import { afternoon, crowd, hostile, queue } from './fixtures'
 import type { LinkState, ShapeName } from '../src/transport/transport'
 import { StewardError } from '../src/transport/transport'
 
@@ -13,7 +13,7 @@ const q = new URLSearchParams(location.search)
 const lang = q.get('lang') === 'zh-CN' ? 'zh-CN' : 'en'
 const frozen = q.has('frozen')
 const now = frozen ? new Date('2026-12-01T14:22:10').getTime() : Date.now()
-const make = { afternoon: () => afternoon(lang, now), hostile: () => hostile(now), crowd: () => crowd(lang, now), empty: () => emptyWorld(now) }
+const make = { afternoon: () => afternoon(lang, now), queue: () => queue(lang, now), hostile: () => hostile(now), crowd: () => crowd(lang, now), empty: () => emptyWorld(now) }
 const world = (make[q.get('world') as keyof typeof make] ?? make.afternoon)()
 world.settings.language = lang
 if (q.get('theme') === 'light' || q.get('theme') === 'dark') world.settings.theme = q.get('theme') as 'light' | 'dark'

@@ -3,7 +3,7 @@
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/controls.css'
-import { mount } from 'svelte'
+import { flushSync, mount } from 'svelte'
 import { Keyboard } from './actions/keys'
 import Page from './Page.svelte'
 import { App } from './store/app.svelte'
@@ -36,5 +36,13 @@ export function open(transport: Transport, code = ''): App {
   if (!target) throw new Error('the page has no place for Steward')
   mount(Page, { target, props: { app, code } })
   void app.start()
+  // The page is drawn when the script ends and again once all is loaded. It waits
+  // for no frame: in a hidden or an empty one there may never be any.
+  flushSync()
+  window.addEventListener('load', () => {
+    app.clock.tick()
+    if (!app.brief.data) void app.reload()
+    flushSync()
+  })
   return app
 }

@@ -7,6 +7,7 @@ import type {
   HandoffGetResult,
   HandoffListResult,
   SettingsGetResult,
+  TicketListResult,
 } from './ops.gen'
 
 export type Brief = BriefGetResult
@@ -17,6 +18,7 @@ export type Event = EventGetResult['event']
 export type Summary = HandoffListResult['handoffs'][number]
 export type Handoff = HandoffGetResult['handoff']
 export type Transition = HandoffGetResult['transitions'][number]
+export type Ticket = TicketListResult['tickets'][number]
 export type Settings = SettingsGetResult
 export type Theme = Settings['theme']
 export type Language = Settings['language']

@@ -2,6 +2,7 @@
 
 import { lang, number, t, type Key, isKey } from './i18n/i18n.svelte'
 import type { Brief, Event, Face, Summary } from './types'
+import { shortTicket } from './store/cards'
 import { shortId } from './store/handoffs.svelte'
 
 const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve']
@@ -20,13 +21,17 @@ const clause = (key: Key, n: number) => t(key, { n, word: count(n) })
 /** headline is the state of everything in one sentence. */
 export function headline(b: Brief): string {
   const parts: string[] = []
-  const { movers, failures, handoffs } = b
+  const { movers, failures, decisions, handoffs } = b
   if (movers.total > 0) parts.push(movers.more ? t('head.movingMore', { n: movers.total }) : clause('head.moving', movers.total))
   if (failures.total > 0) parts.push(clause('head.failures', failures.total))
+  if (decisions.pending > 0) parts.push(clause('head.decisions', decisions.pending))
   if (handoffs.waiting > 0) parts.push(clause('head.waits', handoffs.waiting))
   if (parts.length > 0) return sentence(parts)
   return b.last_event_id === 0 ? t('head.nothing') : t('head.quiet')
 }
+
+/** decisionLine is the state of the queue in one sentence. */
+export const decisionLine = (b: Brief): string => (b.decisions.pending > 0 ? sentence([clause('head.decide', b.decisions.pending)]) : t('head.decideNone'))
 
 /** handoffLine is the state of the handoffs in one sentence. */
 export function handoffLine(b: Brief): string {
@@ -53,7 +58,9 @@ export function orbName(b: Brief | null, readable: boolean): string {
 export function orbWords(b: Brief): string {
   const { face, needs, failures, working } = b.orb
   const parts: string[] = []
-  if (needs > 0) parts.push(t('orb.needs', { n: needs }))
+  const decisions = b.decisions.pending
+  if (decisions > 0) parts.push(t('orb.decisions', { n: decisions }))
+  if (needs > decisions) parts.push(t('orb.needs', { n: needs - decisions }))
   if (failures > 0) parts.push(t('orb.failures', { n: failures }))
   if (face === 'working') parts.push(t('orb.working', { n: working }))
   return parts.join(t('list.comma'))
@@ -81,7 +88,7 @@ export function glyphOf(e: Told): GlyphName {
     return ended && (e.outcome === 'done' || e.outcome === 'cancelled') ? e.outcome : 'handoff'
   }
   if (e.type === 'focus') return 'focus'
-  if (e.type.startsWith('ticket_asked') || e.type.startsWith('ticket_created')) return 'asked'
+  if (e.type.startsWith('ticket_')) return 'asked'
   if (e.type === 'progress' || e.type === 'heartbeat' || e.type === 'note' || e.type === 'started') return 'progress'
   return 'done'
 }
@@ -124,6 +131,14 @@ export function lineOf(e: Line, open: readonly Summary[] = []): LineWords {
     else if (isKey(`status.${outcome}`)) chip = outcome
     else if (outcome) rest.push(outcome)
     if (failing(e)) rest.push(t('status.failed')) // where a line of failures has no chip
+  } else if (e.type.startsWith('ticket_')) {
+    const id = shortTicket(object)
+    const key = `type.${e.type}`
+    const asked = e.type === 'ticket_asked' && outcome !== ''
+    main = isKey(key) ? t(key, { what: asked ? outcome : id }) : `${typeWord(e.type)} ${id}`
+    if (asked) rest.push(id)
+    else if (outcome) rest.push(e.type === 'ticket_expired' ? t('type.ticketDefault', { what: outcome }) : outcome)
+    else if (e.type === 'ticket_expired') rest.push(t('type.ticketUnanswered'))
   } else if (e.type === 'focus') {
     const what = [e.workspace, e.object_id].filter(Boolean).join(' / ')
     main = what ? t('type.focus', { what }) : t('type.focusNowhere')

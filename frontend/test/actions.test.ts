@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { afternoon } from '../dev/fixtures'
+import { afternoon, queue } from '../dev/fixtures'
 import { actions } from '../src/actions/table'
 import { footOf, keysOf, single } from '../src/actions/keys'
 import { emptyWorld } from '../src/transport/fake'
@@ -9,7 +9,7 @@ const now = Date.parse('2026-11-30T14:22:10.000Z')
 
 /** Every place where a person can be. */
 async function places(visit: (name: string, o: Opened) => void | Promise<void>): Promise<void> {
-  const o = await open(afternoon('en', now), { shape: 'panel' })
+  const o = await open(queue('en', now), { shape: 'panel' })
   const { app, fake } = o
   const at = async (name: string) => {
     await settle()
@@ -21,6 +21,17 @@ async function places(visit: (name: string, o: Opened) => void | Promise<void>):
   await app.openEvent(fake.world.events.find((e) => e.type === 'handoff_created')!.id)
   await at('an event')
   app.back()
+  app.go('decide')
+  await settle()
+  for (const c of app.tickets.cards) {
+    app.tickets.select(c.key)
+    await at(`the question ${c.tickets[0]!.id}`)
+    if (c.tickets.length === 1) continue
+    app.tickets.split(c)
+    await at('a question that was split')
+    app.tickets.join(app.tickets.current!)
+    await settle()
+  }
   app.go('handoffs')
   await at('handoffs')
   for (const h of fake.world.handoffs) {
@@ -52,7 +63,7 @@ describe('the action table', () => {
     await places((name, { app }) => {
       const taken = new Map<string, string>()
       for (const a of actions.filter((x) => x.when(app))) {
-        for (const k of a.keys) {
+        for (const k of keysOf(a, app)) {
           expect(taken.get(k), `${k} in ${name}: ${a.id}`).toBeUndefined()
           taken.set(k, a.id)
         }
@@ -84,7 +95,7 @@ describe('the action table', () => {
       for (const w of words) expect(actions.some((a) => a.foot === w && a.when(app)), `${w} in ${name}`).toBe(true)
     })
     const { app } = await open(afternoon('en', now), { shape: 'panel' })
-    expect(footOf(app)[0]).toEqual({ word: 'foot.views', caps: ['1–3'] })
+    expect(footOf(app)[0]).toEqual({ word: 'foot.views', caps: ['1–4'] })
     app.settings.singleKeys = false
     expect(footOf(app).flatMap((f) => f.caps)).toEqual(['↓', '↑', '⏎', 'esc'])
   })
@@ -101,11 +112,11 @@ describe('the action table', () => {
 describe('keys', () => {
   it('go to the views that exist, by number and by initial', async () => {
     const { app, press } = await open(afternoon('en', now))
-    for (const [keys, view] of [[['2'], 'handoffs'], [['3'], 'settings'], [['1'], 'brief'], [['g', 'h'], 'handoffs'], [['g', 's'], 'settings'], [['g', 'b'], 'brief']] as const) {
+    for (const [keys, view] of [[['3'], 'handoffs'], [['4'], 'settings'], [['1'], 'brief'], [['2'], 'decide'], [['g', 'h'], 'handoffs'], [['g', 's'], 'settings'], [['g', 'b'], 'brief']] as const) {
       for (const k of keys) await press(k)
       expect(app.view).toBe(view)
     }
-    await press('4')
+    await press('5')
     await press('/')
     expect(app.view).toBe('brief')
     await press('g')
@@ -116,9 +127,9 @@ describe('keys', () => {
 
   it('are not taken with modifiers, while composing, or while text is typed', async () => {
     const { app, press } = await open(afternoon('en', now))
-    for (const init of [{ ctrlKey: true }, { metaKey: true }, { altKey: true }, { isComposing: true }, { keyCode: 229 }]) await press('2', init)
+    for (const init of [{ ctrlKey: true }, { metaKey: true }, { altKey: true }, { isComposing: true }, { keyCode: 229 }]) await press('3', init)
     expect(app.view).toBe('brief')
-    await press('2')
+    await press('3')
     await press('n')
     expect(app.composing).toBe(true)
     for (const target of document.querySelectorAll('form input, form textarea, form select')) {
@@ -137,7 +148,7 @@ describe('keys', () => {
 
   it('leave a form by Esc and keep what was written', async () => {
     const { app, press, click } = await open(afternoon('en', now))
-    await press('2')
+    await press('3')
     await press('n')
     const area = document.querySelector('textarea')!
     area.value = 'half a thought'
@@ -205,7 +216,7 @@ describe('keys', () => {
 
   it('work in an empty ledger without harm', async () => {
     const { press } = await open(emptyWorld(now), { shape: 'panel' })
-    for (const k of ['j', 'k', 'Enter', 'a', 'c', 'd', 'f', 'x', 'r', 'y', '2', 'c', 'd', 'Enter']) await press(k)
+    for (const k of ['j', 'k', 'Enter', 'a', 'c', 'd', 'f', 'x', 'r', 'y', '2', '1', 'Enter', 'i', 'u', 's', 'j', 'k', 'g', 'h', 'c', 'd', 'Enter']) await press(k)
     expect(text('h1')).toBe('No open handoffs.')
   })
 })

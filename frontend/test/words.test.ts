@@ -7,10 +7,10 @@ afterEach(() => speak('en'))
 
 const none = { pending: 0, claimed: 0, running: 0, done: 0, failed: 0, cancelled: 0 }
 
-function brief(o: { moving?: number; more?: boolean; failures?: number; waiting?: number; last?: number; counts?: Partial<typeof none>; orb?: Partial<Brief['orb']> } = {}): Brief {
+function brief(o: { moving?: number; more?: boolean; failures?: number; waiting?: number; decisions?: number; last?: number; counts?: Partial<typeof none>; orb?: Partial<Brief['orb']> } = {}): Brief {
   return {
     now: '2026-11-30T14:00:00.000Z', last_event_id: o.last ?? 5, looked: { through_id: 0, at: null }, fresh: { total: 0, key: 0, key_more: false }, key_events: [], key_events_more: false,
-    failures: { total: o.failures ?? 0, items: [] }, movers: { total: o.moving ?? 0, more: o.more ?? false, items: [] }, working: { total: 0, more: false }, focus: null,
+    failures: { total: o.failures ?? 0, items: [] }, movers: { total: o.moving ?? 0, more: o.more ?? false, items: [] }, working: { total: 0, more: false }, focus: null, decisions: { pending: o.decisions ?? 0, blocking: 0 },
     handoffs: { counts: { ...none, ...o.counts }, waiting: o.waiting ?? 0, open: [] }, orb: { face: 'idle', needs: 0, failures: 0, working: 0, ...o.orb }, changes_at: null,
   }
 }
@@ -20,6 +20,7 @@ describe('the sentence of the brief', () => {
     [{ last: 0 }, 'Nothing has been reported yet.', '还没有任何汇报。'],
     [{}, 'All is quiet.', '一切平静。'],
     [{ moving: 3, failures: 1, waiting: 2 }, 'Three moving, one failure, two handoffs wait.', '3 个在忙，1 项失败，2 件交接在等。'],
+    [{ moving: 3, failures: 1, decisions: 2 }, 'Three moving, one failure, two decisions wait.', '3 个在忙，1 项失败，2 项决定在等。'],
     [{ moving: 1 }, 'One moving.', '1 个在忙。'],
     [{ failures: 1, waiting: 1 }, 'One failure, one handoff waits.', '1 项失败，1 件交接在等。'],
     [{ moving: 13, failures: 1200 }, '13 moving, 1,200 failures.', '13 个在忙，1,200 项失败。'],

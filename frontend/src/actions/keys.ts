@@ -9,7 +9,7 @@ const chordFor = 1_500 // ms between the two keys of a chord
 export const single = (key: string): boolean => [...key.split(' ')].every((k) => [...k].length === 1)
 
 /** keysOf is an action's keys as they work now. */
-export const keysOf = (a: Action, app: App): readonly string[] => a.keys.filter((k) => app.settings.singleKeys || !single(k))
+export const keysOf = (a: Action, app: App): readonly string[] => a.keys.filter((k) => (app.settings.singleKeys || !single(k)) && !a.lent?.(app).includes(k))
 
 const noText = new Set(['button', 'checkbox', 'radio', 'range', 'color', 'file', 'image', 'reset', 'submit'])
 
@@ -24,7 +24,7 @@ export function typing(e: EventTarget | null): boolean {
 // An element that does something itself with a key keeps it.
 function owns(e: EventTarget | null, key: string): boolean {
   if (!(e instanceof HTMLElement)) return false
-  if (key === 'Enter' || key === ' ') return e.closest('button, a[href], summary, input, [role="menuitem"]') !== null
+  if (key === 'Enter' || key === ' ') return e.closest('button, a[href], summary, [role="menuitem"]') !== null || (e instanceof HTMLInputElement && (e.type !== 'radio' || key === ' '))
   if (key.startsWith('Arrow')) return e.closest('[role="tablist"], [role="menu"], [role="radiogroup"], input, select') !== null
   return false
 }
@@ -48,6 +48,10 @@ export class Keyboard {
     const text = typing(e.target)
     // Esc writes nothing: it leaves a form that keeps what was typed.
     if (text && key !== 'Escape') return false
+    if (this.#app.deciding && this.#app.tickets.blocks(key)) {
+      e.preventDefault()
+      return false
+    }
     if (owns(e.target, key)) return false
     const first = this.#first !== '' && e.timeStamp - this.#firstAt < chordFor ? this.#first : ''
     this.#first = ''
@@ -87,10 +91,13 @@ export interface FootEntry {
 
 /** footOf lists the keys that work now, neighbours of one word together: 1, 2, 3 become 1–3. */
 export function footOf(app: App): FootEntry[] {
+  if (app.tickets.writing !== '') {
+    return [{ word: 'foot.answer', caps: ['⏎'] }, { word: 'foot.newLine', caps: ['⇧⏎'] }, { word: 'foot.leave', caps: ['esc'] }]
+  }
   const out: FootEntry[] = []
   for (const a of actions) {
     const key = keysOf(a, app)[0]
-    if (!a.foot || key === undefined || !a.when(app)) continue
+    if (!a.foot || key === undefined || key.includes(' ') || !a.when(app)) continue
     const last = out.at(-1)
     if (last?.word === a.foot) last.caps.push(capOf(key))
     else out.push({ word: a.foot, caps: [capOf(key)] })

@@ -3,10 +3,12 @@
 
 import type { Key } from '../i18n/i18n.svelte'
 import { views, type App, type View } from '../store/app.svelte'
+import { first } from '../store/cards'
+import { answer, cardBy, pick, skip, splitOrJoin, undo, write } from './decide'
 import { acknowledge, ask, claim } from './deeds'
 import { activate, move } from './rows'
 
-export type Group = 'go' | 'move' | 'brief' | 'handoffs' | 'window'
+export type Group = 'go' | 'move' | 'brief' | 'decide' | 'handoffs' | 'window'
 
 export interface Action {
   id: string
@@ -16,15 +18,20 @@ export interface Action {
   group: Group
   /** The footer's word for it; neighbours with the same word share one entry. */
   foot?: Key
+  /** Keys that something else has where the app stands now. */
+  lent?(app: App): readonly string[]
   when(app: App): boolean
   run(app: App): void | Promise<void>
 }
 
 const panel = (app: App) => app.shape === 'panel' && app.link.state !== 'signed-out'
 const list = (app: App) => panel(app) && app.view !== 'settings' && !app.composing
+const rows = (app: App) => list(app) && !app.deep
 const inHandoffs = (app: App) => panel(app) && app.view === 'handoffs' && !app.composing
 
-const label: Record<View, Key> = { brief: 'action.viewBrief', handoffs: 'action.viewHandoffs', settings: 'action.viewSettings' }
+const options = (app: App) => (app.deciding && app.tickets.current ? first(app.tickets.current).options.length : 0)
+
+const label: Record<View, Key> = { brief: 'action.viewBrief', decide: 'action.viewDecide', handoffs: 'action.viewHandoffs', settings: 'action.viewSettings' }
 
 export const actions: readonly Action[] = [
   ...views.map((view, i): Action => ({
@@ -33,14 +40,15 @@ export const actions: readonly Action[] = [
     keys: [String(i + 1), `g ${view[0]}`],
     group: 'go',
     foot: 'foot.views',
+    lent: (app) => (app.deciding ? [String(i + 1)] : []),
     when: panel,
     run: (app) => app.go(view),
   })),
-  { id: 'row.down', label: 'action.down', keys: ['j', 'ArrowDown'], group: 'move', foot: 'foot.move', when: (app) => list(app) && !app.deep, run: () => move(1) },
-  { id: 'row.up', label: 'action.up', keys: ['k', 'ArrowUp'], group: 'move', foot: 'foot.move', when: (app) => list(app) && !app.deep, run: () => move(-1) },
-  { id: 'row.open', label: 'action.enter', keys: ['Enter'], group: 'move', foot: 'foot.open', when: (app) => list(app) && !app.deep, run: () => activate() },
+  { id: 'row.down', label: 'action.down', keys: ['j', 'ArrowDown'], group: 'move', foot: 'foot.move', when: rows, run: (app) => (app.deciding ? cardBy(app, 1) : move(1)) },
+  { id: 'row.up', label: 'action.up', keys: ['k', 'ArrowUp'], group: 'move', foot: 'foot.move', when: rows, run: (app) => (app.deciding ? cardBy(app, -1) : move(-1)) },
+  { id: 'row.open', label: 'action.enter', keys: ['Enter'], group: 'move', foot: 'foot.open', when: (app) => rows(app) && !app.deciding, run: () => activate() },
   { id: 'back', label: 'action.back', keys: ['Escape'], group: 'move', foot: 'foot.back', when: (app) => panel(app) && app.deep, run: (app) => app.back() },
-  { id: 'fold', label: 'action.fold', keys: ['Escape'], group: 'window', foot: 'foot.fold', when: (app) => app.windowed && (app.shape === 'menu' || (panel(app) && !app.deep)), run: (app) => app.transport.shell?.fold() },
+  { id: 'fold', label: 'action.fold', keys: ['Escape'], group: 'window', foot: 'foot.fold', when: (app) => app.windowed && (app.shape === 'menu' || (panel(app) && !app.deep && app.tickets.writing === '')), run: (app) => app.transport.shell?.fold() },
 
   {
     id: 'failure.acknowledge', label: 'action.acknowledge', keys: ['a'], group: 'brief', foot: 'foot.acknowledge',
@@ -52,6 +60,22 @@ export const actions: readonly Action[] = [
     when: (app) => panel(app) && app.view === 'brief' && app.eventId !== 0 && Boolean(app.event?.handoff),
     run: (app) => { if (app.event?.handoff) app.openHandoff(app.event.handoff) },
   },
+
+  ...(['action.pick1', 'action.pick2', 'action.pick3', 'action.pick4', 'action.pick5'] as const).map((label, i): Action => ({
+    id: `ticket.pick${i + 1}`,
+    label,
+    keys: [String(i + 1)],
+    group: 'decide',
+    foot: 'foot.pick',
+    when: (app) => options(app) > i,
+    run: (app) => pick(app, i + 1),
+  })),
+  { id: 'ticket.answer', label: 'action.answer', keys: ['Enter'], group: 'decide', foot: 'foot.answer', when: (app) => app.deciding && app.tickets.current !== null, run: (app) => answer(app) },
+  { id: 'ticket.write', label: 'action.write', keys: ['i'], group: 'decide', foot: 'foot.write', when: (app) => app.deciding && app.tickets.current !== null, run: (app) => write(app) },
+  { id: 'ticket.undo', label: 'action.undo', keys: ['u'], group: 'decide', foot: 'foot.undo', when: (app) => app.deciding && app.tickets.undoable !== null, run: (app) => undo(app) },
+  { id: 'ticket.skip', label: 'action.skip', keys: ['s'], group: 'decide', foot: 'foot.skip', when: (app) => app.deciding && app.tickets.current !== null, run: (app) => skip(app) },
+  { id: 'ticket.split', label: 'action.split', keys: [], group: 'decide', when: (app) => app.deciding && (app.tickets.current?.tickets.length ?? 0) > 1, run: (app) => splitOrJoin(app, 'split') },
+  { id: 'ticket.join', label: 'action.join', keys: [], group: 'decide', when: (app) => app.deciding && app.tickets.current?.apart === true, run: (app) => splitOrJoin(app, 'join') },
 
   { id: 'handoff.new', label: 'action.new', keys: ['n'], group: 'handoffs', foot: 'foot.new', when: (app) => inHandoffs(app) && !app.deep, run: (app) => { app.composing = true; void app.focusOn('[data-focus="first"]') } },
   { id: 'handoff.claim', label: 'action.claim', keys: ['c'], group: 'handoffs', foot: 'foot.claim', when: (app) => inHandoffs(app) && app.claimable, run: (app) => { if (app.current) return claim(app, app.current) } },

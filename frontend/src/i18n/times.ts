@@ -86,5 +86,19 @@ export function span(l: Tongue, from: number, to: number): Word {
   return { text: say(l, 'time.forDays', { n }), until: from + (n + 1) * day }
 }
 
+/** left is how long it is until at: "2 h 5 min", "24 min", "50 s", and "0 s" from then on. */
+export function left(l: Tongue, at: number, now: number): Word {
+  const rest = Math.max(0, at - now)
+  const unit = rest < minute ? second : rest < 2 * day ? minute : day
+  return { text: span(l, 0, rest).text, until: rest === 0 ? Infinity : at - Math.floor(rest / unit) * unit + 1 }
+}
+
+/** due is a moment to come: "14:50" today, else "Tue 14:50". It is for less than a week ahead. */
+export function due(l: Tongue, at: number, now: number): Word {
+  const time = clockOf(l).format(at)
+  const start = midnight(at)
+  return now >= start ? { text: time, until: Infinity } : { text: `${weekdayOf(l).format(at)} ${time}`, until: start }
+}
+
 /** exact is the moment in full, for titles. */
 export const exact = (l: Tongue, at: number): string => exactOf(l).format(at)

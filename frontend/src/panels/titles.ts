@@ -3,12 +3,13 @@
 import { t } from '../i18n/i18n.svelte'
 import type { App } from '../store/app.svelte'
 import { firstLine } from '../ui/text'
-import { handoffLine, headline, lineOf } from '../words'
+import { decisionLine, handoffLine, headline, lineOf } from '../words'
 
 /** title is the sentence, and in full what it may have been cut from. */
 export function title(app: App): { text: string; full?: string } {
   const b = app.brief.data
   if (app.view === 'settings') return { text: t('head.settings') }
+  if (app.view === 'decide') return { text: b ? decisionLine(b) : t('head.reading') }
   if (app.view === 'handoffs') {
     if (app.composing) return { text: t('head.new') }
     if (app.handoffs.open !== '') {

@@ -2,6 +2,7 @@
 // change it.
 
 import { getContext, setContext, tick } from 'svelte'
+import { lost } from '../actions/decide'
 import { sayError } from '../errors'
 import { t } from '../i18n/i18n.svelte'
 import type { EventGetResult } from '../ops.gen'
@@ -21,9 +22,10 @@ import { BriefStore } from './brief.svelte'
 import { Clock } from './clock.svelte'
 import { HandoffStore } from './handoffs.svelte'
 import { SettingsStore } from './settings.svelte'
+import { TicketStore } from './tickets.svelte'
 
 /** The views there are, in the order of their tabs and number keys. */
-export const views = ['brief', 'handoffs', 'settings'] as const
+export const views = ['brief', 'decide', 'handoffs', 'settings'] as const
 export type View = (typeof views)[number]
 export const isView = (s: unknown): s is View => views.includes(s as View)
 
@@ -56,6 +58,7 @@ export class App {
   readonly transport: Transport
   readonly clock = new Clock()
   readonly brief: BriefStore
+  readonly tickets: TicketStore
   readonly handoffs: HandoffStore
   readonly settings: SettingsStore
 
@@ -88,6 +91,7 @@ export class App {
   constructor(transport: Transport) {
     this.transport = transport
     this.brief = new BriefStore(transport, this.clock)
+    this.tickets = new TicketStore(transport, this.clock, (gone) => lost(this, gone))
     this.handoffs = new HandoffStore(transport)
     this.settings = new SettingsStore(transport)
   }
@@ -105,6 +109,11 @@ export class App {
   /** Whether something lies over the view that Esc goes back from. */
   get deep(): boolean {
     return (this.view === 'brief' && this.eventId !== 0) || (this.view === 'handoffs' && (this.composing || this.handoffs.open !== ''))
+  }
+
+  /** Whether the queue of questions is on the screen. */
+  get deciding(): boolean {
+    return this.shape === 'panel' && this.view === 'decide' && this.link.state !== 'signed-out'
   }
 
   get current(): Current | null {
@@ -165,6 +174,7 @@ export class App {
     for (const end of this.#ends.splice(0)) end()
     this.clock.run(false)
     this.brief.stop()
+    this.tickets.rest()
     clearTimeout(this.#noteTimer)
   }
 
@@ -173,12 +183,15 @@ export class App {
     await Promise.all([
       this.brief.refresh(),
       this.settings.load().catch(() => {}), // the copy in the browser stands in
+      this.deciding ? this.tickets.show() : null,
       this.view === 'handoffs' ? this.handoffs.refresh() : null,
     ])
   }
 
   #changed(c: Change): void {
     if (this.link.state === 'signed-out') return
+    if (this.deciding) void this.tickets.refresh()
+    if (c.type === 'ticket') return // the brief came with its events
     void this.brief.refresh()
     if (c.type !== 'ledger') void this.settings.load().catch(() => {})
     if (this.shape === 'panel' && this.view === 'handoffs') void this.handoffs.refresh()
@@ -214,6 +227,8 @@ export class App {
       this.help = false
       this.settling = null
     }
+    if (this.deciding) void this.tickets.show()
+    else this.tickets.rest()
     if (was === 'panel' && s.shape !== 'panel') {
       void this.brief.left()
       this.eventId = 0
@@ -225,10 +240,18 @@ export class App {
   /** go shows a view, and its list rather than what was open in it when it is shown already. */
   go(view: View, focus = true): void {
     if (view === this.view) this.back()
-    this.view = view
+    this.#look(view)
     if (view === 'handoffs') void this.handoffs.refresh()
     if (view === 'settings') void this.settings.load().catch((e) => this.fail(asError(e)))
     if (focus) void this.focusOn('[data-focus="head"]')
+  }
+
+  // look changes the view; the queue keeps time only while somebody sees it.
+  #look(view: View): void {
+    const was = this.view
+    this.view = view
+    if (this.deciding) void this.tickets.show()
+    else if (was === 'decide') this.tickets.rest()
   }
 
   /** back leaves what is open over the view, and puts the focus where it came from. */
@@ -250,7 +273,7 @@ export class App {
 
   /** openEvent shows an event in full. */
   async openEvent(id: number): Promise<void> {
-    this.view = 'brief'
+    this.#look('brief')
     this.eventId = id
     this.event = null
     this.eventError = null
@@ -265,7 +288,7 @@ export class App {
 
   /** openHandoff shows a handoff under review. */
   openHandoff(id: string): void {
-    this.view = 'handoffs'
+    this.#look('handoffs')
     this.composing = false
     void this.handoffs.review(id)
     void this.focusOn('[data-focus="head"]')
@@ -288,6 +311,11 @@ export class App {
   fail(e: StewardError): void {
     if (e.code === 'signed_out') return // the sign-in page says it
     this.#show({ ...sayError(e), bad: true })
+  }
+
+  /** warn shows a note until it is dismissed or something else is said. */
+  warn(text: string): void {
+    this.#show({ text, hint: '', bad: true })
   }
 
   #show(n: Note): void {

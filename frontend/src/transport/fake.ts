@@ -2,7 +2,7 @@
 // notice. For tests and for working on the page; never in what ships.
 
 import type { Ops } from '../ops.gen'
-import type { Brief, Event, Handoff, KeyEvent, Mover, Settings, Summary, Transition } from '../types'
+import type { Brief, Event, Handoff, KeyEvent, Mover, Settings, Summary, Ticket, Transition } from '../types'
 import { final, statuses, type Status } from '../types'
 import { failing } from '../words'
 import {
@@ -25,6 +25,7 @@ export interface World {
   now: number
   events: Event[]
   handoffs: Handoff[]
+  tickets: Ticket[]
   lookedThrough: number
   lookedAt: number | null
   focus: Brief['focus']
@@ -37,6 +38,7 @@ export const emptyWorld = (now = Date.parse('2026-11-30T14:22:10.000Z')): World 
   now,
   events: [],
   handoffs: [],
+  tickets: [],
   lookedThrough: 0,
   lookedAt: null,
   focus: null,
@@ -57,6 +59,21 @@ const summary = (h: Handoff): Summary => ({
   ...(h.source_session_id ? { source_session_id: h.source_session_id } : {}), ...(h.worker_session_id ? { worker_session_id: h.worker_session_id } : {}),
   ...(h.outcome ? { outcome: h.outcome } : {}), ...(h.claimed_at ? { claimed_at: h.claimed_at } : {}), ...(h.running_at ? { running_at: h.running_at } : {}), ...(h.finished_at ? { finished_at: h.finished_at } : {}),
 })
+
+// hashOf tells texts apart, as the service's cards are told apart.
+function hashOf(s: string): string {
+  let h = 0xcbf29ce484222325n
+  for (const c of new TextEncoder().encode(s)) h = ((h ^ BigInt(c)) * 0x100000001b3n) & 0xffffffffffffffffn
+  return h.toString(16).padStart(32, '0')
+}
+
+/** invented is a ticket with what is not said filled in. */
+export const invented = (t: Partial<Ticket> & Pick<Ticket, 'id' | 'question' | 'created_at'>): Ticket => ({
+  stream: 'web-app', asked_by: 'web-app', options: [], urgency: 'normal', reversible: true, status: 'pending', expires_at: iso(Date.parse(t.created_at) + 30 * 60_000), ...t,
+  card: t.card ?? hashOf(JSON.stringify([t.question, t.options ?? [], t.context ?? '', t.default_answer ?? '', t.reversible ?? true])),
+})
+
+const undoWithin = 5 * 60_000
 
 type Listener = { change(c: Change): void; link(l: Link): void }
 
@@ -118,6 +135,66 @@ export class FakeTransport implements Transport {
     return event
   }
 
+  /** ask puts a question into the queue and tells the page. */
+  ask(t: Partial<Ticket> & Pick<Ticket, 'question'>): Ticket {
+    const ticket = invented({ id: `tkt_01KBFAKE00000000000000${String(this.world.tickets.length + 1000)}`, created_at: iso(this.now), ...t })
+    this.world.tickets.push(ticket)
+    this.#tell(ticket, 'ticket_asked', { actor: ticket.asked_by, outcome: ticket.question })
+    return ticket
+  }
+
+  /** turn changes a ticket as somebody else would, and tells the page. */
+  turn(t: Ticket, change: Partial<Ticket>): void {
+    Object.assign(t, change)
+    this.#tell(t, `ticket_${t.status === 'pending' ? 'undone' : t.status}`, t.answered_by === 'human' ? { actor: 'user', source: 'person' } : { actor: 'steward' })
+  }
+
+  #tell(t: Ticket, type: string, e: Partial<Event> & Pick<Event, 'actor'>): void {
+    const { id } = this.report({ type, object_id: t.id, object_type: 'ticket', workspace: t.stream, ...e })
+    this.change({ type: 'ticket', lastId: id })
+  }
+
+  // at is a ticket as everybody sees it now: silence ends it at its time.
+  #at(t: Ticket): Ticket {
+    if (t.status !== 'pending' || Date.parse(t.expires_at) > this.now) return { ...t }
+    return { ...t, status: 'expired', ...(t.default_answer ? { answer: t.default_answer, answered_by: 'default' as const, answered_at: t.expires_at } : {}) }
+  }
+
+  #pending(): Ticket[] {
+    return this.world.tickets.filter((t) => this.#at(t).status === 'pending')
+  }
+
+  #tickets(ids: readonly string[]): Ticket[] {
+    return [...new Set(ids)].map((id) => {
+      const t = this.world.tickets.find((x) => x.id === id)
+      if (!t) throw new StewardError('not_found', 'ticket not found')
+      return t
+    })
+  }
+
+  #answer(a: Ops['ticket_answer']['args']): Result<'ticket_answer'> {
+    if (a.answer.trim() === '' || [...a.answer].length > 2000) throw new StewardError('invalid', 'answer: 1 to 2000 characters', { field: 'answer' })
+    const all = this.#tickets([a.id, ...(a.ids ?? [])])
+    if (all.some((t) => t.card !== all[0]?.card)) throw new StewardError('invalid', 'ids: tickets of the same question as id', { field: 'ids' })
+    const open = all.filter((t) => this.#at(t).status === 'pending')
+    const missed = all.filter((t) => !open.includes(t)).map((t) => this.#at(t))
+    if (open.length === 0) throw new StewardError('closed', `${a.id} is ${missed[0]?.status}: too late`, { current: missed[0] })
+    const at = iso(this.now)
+    for (const t of open) this.turn(t, { status: 'answered', answer: a.answer, answered_by: 'human', answered_at: at })
+    return { ticket: { ...(all[0] as Ticket) }, answered: open.map((t) => ({ ...t })), ...(missed.length > 0 ? { missed } : {}) }
+  }
+
+  #undo(a: Ops['ticket_undo']['args']): Result<'ticket_undo'> {
+    const all = this.#tickets([a.id, ...(a.ids ?? [])])
+    const can = all.filter((t) => t.status === 'answered' && this.now - Date.parse(t.answered_at ?? '') <= undoWithin)
+    if (can.length === 0) throw new StewardError('closed', `${a.id}: it cannot be undone`, { current: this.#at(all[0] as Ticket) })
+    for (const t of can) {
+      const left = Math.max(undoWithin, Date.parse(t.expires_at) - Date.parse(t.answered_at ?? ''))
+      this.turn(t, { status: 'pending', answer: undefined, answered_by: undefined, answered_at: undefined, expires_at: iso(this.now + left) })
+    }
+    return { tickets: can.map((t) => ({ ...t })) }
+  }
+
   async call<N extends OpName>(name: N, args: Args<N>, options: CallOptions = {}): Promise<Result<N>> {
     this.calls.push({ name, args, options })
     await Promise.resolve()
@@ -165,6 +242,12 @@ export class FakeTransport implements Transport {
         if (!path) throw new StewardError('not_found', 'no such attachment')
         return { opened: /\.(sh|exe|app)$/.test(path) ? 'folder' : 'file', path }
       },
+      ticket_list: () => {
+        const answered = this.world.tickets.filter((t) => t.status === 'answered' && this.now - Date.parse(t.answered_at ?? '') <= undoWithin)
+        return { now: iso(this.now), tickets: [...this.#pending(), ...answered].map((t) => ({ ...t })) }
+      },
+      ticket_answer: (a) => this.#answer(a),
+      ticket_undo: (a) => this.#undo(a),
       settings_get: () => structuredClone(this.world.settings),
       settings_set: (a) => {
         Object.assign(this.world.settings, a)
@@ -280,6 +363,9 @@ export class FakeTransport implements Transport {
     const counts = Object.fromEntries(statuses.map((s) => [s, handoffs.filter((h) => h.status === s).length])) as unknown as Brief['handoffs']['counts']
     const waiting = handoffs.filter((h) => h.status === 'pending' && now - Date.parse(h.created_at) >= 600_000).length
     const last = events.at(-1)?.id ?? 0
+    const cards = new Map<string, boolean>()
+    for (const t of this.#pending()) cards.set(t.card, cards.get(t.card) === true || t.urgency === 'blocking')
+    const needs = cards.size + waiting
     const fresh = events.filter((e) => e.id > this.world.lookedThrough)
     return {
       now: iso(now),
@@ -292,10 +378,11 @@ export class FakeTransport implements Transport {
       movers: { total: items.length, more: false, items: items.slice(0, 12) },
       working: { total: working, more: false },
       focus: this.world.focus,
+      decisions: { pending: cards.size, blocking: [...cards.values()].filter(Boolean).length },
       handoffs: { counts, waiting, open: handoffs.filter((h) => !final(h.status)).slice(0, 10).map(summary) },
       orb: {
-        face: waiting > 0 && standing.length > 0 ? 'both' : standing.length > 0 ? 'failure' : waiting > 0 ? 'needs' : working > 0 ? 'working' : 'idle',
-        needs: waiting, failures: standing.length, working,
+        face: needs > 0 && standing.length > 0 ? 'both' : standing.length > 0 ? 'failure' : needs > 0 ? 'needs' : working > 0 ? 'working' : 'idle',
+        needs, failures: standing.length, working,
       },
       changes_at: null,
     } as Brief

@@ -26,6 +26,13 @@ const lastRetry = 5_000 // ms
 const callWithin = 20_000 // ms for one call's answer
 const grace = 1_000 // ms a connection may be gone before the page says so: a service that hands over is back sooner
 
+// Operations that have an address of their own.
+const short: { [N in OpName]?: readonly ['GET' | 'POST', string] } = {
+  ticket_list: ['GET', '/api/tickets'],
+  ticket_answer: ['POST', '/api/answer'],
+  ticket_undo: ['POST', '/api/undo'],
+}
+
 export interface HttpOptions {
   base?: string
   fetch?: typeof fetch
@@ -66,19 +73,20 @@ export class HttpTransport implements Transport, Door {
       this.#say({ state: 'signed-out' })
       throw new StewardError('signed_out', 'not signed in')
     }
-    return (await this.#post(`/api/call/${name}`, args, token, options)) as Result<N>
+    const [method, path] = short[name] ?? (['POST', `/api/call/${name}`] as const)
+    return (await this.#ask(method, path, args, token, options)) as Result<N>
   }
 
-  async #post(path: string, body: unknown, token: string | null, options: CallOptions = {}): Promise<unknown> {
+  async #ask(method: 'GET' | 'POST', path: string, body: unknown, token: string | null, options: CallOptions = {}): Promise<unknown> {
     let res: Response
     let answer: unknown = null
-    const headers: Record<string, string> = { 'Content-Type': 'application/json' }
+    const headers: Record<string, string> = method === 'POST' ? { 'Content-Type': 'application/json' } : {}
     if (token) headers.Authorization = `Bearer ${token}`
     const given = new AbortController()
     const timer = setTimeout(() => given.abort(), callWithin)
     try {
       res = await this.#fetch(this.#base + path, {
-        method: 'POST', headers, body: JSON.stringify(body), cache: 'no-store', credentials: 'omit',
+        method, headers, ...(method === 'POST' ? { body: JSON.stringify(body) } : {}), cache: 'no-store', credentials: 'omit',
         keepalive: options.keepalive ?? false, signal: given.signal,
       })
       const text = await res.text()
@@ -112,14 +120,14 @@ export class HttpTransport implements Transport, Door {
   }
 
   async signInWithCode(code: string): Promise<void> {
-    const answer = await this.#post('/api/signin', { code }, null)
+    const answer = await this.#ask('POST', '/api/signin', { code }, null)
     const token = typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined
     if (typeof token !== 'string' || token === '') throw new StewardError('internal', 'the answer held no token')
     this.#enter(token)
   }
 
   async signInWithToken(token: string): Promise<void> {
-    await this.#post('/api/call/recent_events', { limit: 1 }, token)
+    await this.#ask('POST', '/api/call/recent_events', { limit: 1 }, token)
     this.#enter(token)
   }
 
@@ -283,11 +291,12 @@ export class HttpTransport implements Transport, Door {
   #event(e: ServerEvent): void {
     if (e.id) this.#lastId = e.id
     if (e.event === 'ledger') this.#on?.change({ type: 'ledger', lastId: numberIn(e.data, 'last_id') })
-    else if (e.event === 'changed' || e.event === 'reset') this.#on?.change({ type: e.event })
+    else if (e.event === 'ticket' || e.event === 'changed' || e.event === 'reset') this.#on?.change({ type: e.event })
   }
 
   // poll asks once and waits. Recent events tell whether anything happened; what
-  // moves without an event is only seen with the next event or stream.
+  // moves without an event is only seen with the next event or stream. The queue of
+  // questions is asked for every time: a person may be waiting before it.
   async #poll(signal: AbortSignal): Promise<void> {
     const began = this.#lastId
     try {
@@ -299,6 +308,7 @@ export class HttpTransport implements Transport, Door {
       if (page.last_id > 0) this.#lastId = String(page.last_id)
       if (recovered) this.#on?.change({ type: 'changed', lastId: page.last_id })
       else if (page.last_id > known) this.#on?.change({ type: 'ledger', lastId: page.last_id })
+      if (!recovered) this.#on?.change({ type: 'ticket', lastId: page.last_id })
       if (page.has_more && known > 0) return
     } catch (e) {
       if (signal.aborted) return

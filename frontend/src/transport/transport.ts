@@ -80,9 +80,9 @@ export interface Link {
   hint?: string
 }
 
-/** What came from the ledger. `changed` is state that moved without an event; `reset` means: read everything anew. */
+/** What came from the ledger. `ticket` comes after the events that changed tickets; `changed` is state that moved without an event; `reset` means: read everything anew. */
 export interface Change {
-  type: 'ledger' | 'changed' | 'reset'
+  type: 'ledger' | 'ticket' | 'changed' | 'reset'
   /** The greatest event id, if it is known. */
   lastId?: number
 }

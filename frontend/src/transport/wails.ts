@@ -90,7 +90,7 @@ export class WailsTransport implements Transport {
       runtime?.EventsOn('steward:event', (payload) => {
         const p = record(payload)
         const type = p.type
-        if (type !== 'ledger' && type !== 'changed' && type !== 'reset') return
+        if (type !== 'ledger' && type !== 'ticket' && type !== 'changed' && type !== 'reset') return
         const last = record(p.data).last_id
         on.change({ type, lastId: typeof last === 'number' ? last : undefined })
       }),
