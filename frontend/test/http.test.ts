@@ -84,6 +84,19 @@ describe('calls', () => {
     expect(service.requests.some((x) => x.url.includes('secret'))).toBe(false)
   })
 
+  it('reach the queue at its own addresses', async () => {
+    start()
+    service.call = () => Promise.resolve(Response.json({ now: 'x', tickets: [] }))
+    await transport.call('ticket_list', {})
+    await transport.call('ticket_answer', { id: 'T-1', answer: 'Yes', ids: ['T-2'] })
+    await transport.call('ticket_undo', { id: 'T-1' })
+    const [list, answer, undo] = service.requests.slice(-3)
+    expect([list?.url, list?.init.method, list?.init.body]).toEqual(['/api/tickets', 'GET', undefined])
+    expect([answer?.url, answer?.init.method, answer?.init.body]).toEqual(['/api/answer', 'POST', '{"id":"T-1","answer":"Yes","ids":["T-2"]}'])
+    expect([undo?.url, undo?.init.body]).toEqual(['/api/undo', '{"id":"T-1"}'])
+    for (const r of [list, answer, undo]) expect(r?.init.headers).toMatchObject({ Authorization: 'Bearer secret' })
+  })
+
   it('throw what the service says, with its state', async () => {
     start()
     service.call = () => Promise.resolve(Response.json({ error: { code: 'conflict', field: 'fence', message: 'm', hint: 'h' }, current: { status: 'done' } }, { status: 409 }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, exact, span, stamp } from '../src/i18n/times'
+import { ago, due, exact, left, span, stamp } from '../src/i18n/times'
 
 const at = new Date(2026, 10, 30, 14, 2, 10).getTime() // a Monday, local time
 const s = 1000
@@ -74,6 +74,30 @@ describe('span', () => {
       expect(span('en', at, w.until).text).not.toBe(w.text)
     }
   })
+})
+
+describe('left', () => {
+  it.each([
+    [2 * hour + 5 * min, '2 h 5 min'],
+    [24 * min, '24 min'],
+    [59 * s, '59 s'],
+    [0, '0 s'],
+    [-5 * s, '0 s'],
+  ])('%i ms', (ms, en) => expect(left('en', at + ms, at).text).toBe(en))
+
+  it('names the moment at which it changes', () => {
+    for (const ms of [12 * s, 60 * s, 9 * min + 7, 2 * hour, 3 * day]) {
+      const w = left('en', at + ms, at)
+      expect(left('en', at + ms, w.until - 1).text).toBe(w.text)
+      expect(left('en', at + ms, w.until).text).not.toBe(w.text)
+    }
+  })
+})
+
+it('due names the day only when it is not today', () => {
+  const w = due('en', at + day, at)
+  expect([w.text, due('en', at + day, w.until - 1).text, due('en', at + day, w.until).text]).toEqual(['Tue 14:02', 'Tue 14:02', '14:02'])
+  expect(due('zh-CN', at + day, at).text).toBe('周二 14:02')
 })
 
 it('exact has everything down to the second', () => {

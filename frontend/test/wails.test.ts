@@ -54,11 +54,12 @@ describe('WailsTransport', () => {
     const changes: Change[] = []
     const end = t.follow({ change: (c) => changes.push(c), link: (l) => links.push(l) })
     push['steward:event']?.({ type: 'ledger', data: { last_id: 5 } })
+    push['steward:event']?.({ type: 'ticket', data: { last_id: 6, ids: ['tkt_1'] } })
     push['steward:event']?.({ type: 'nonsense' })
     push['steward:link']?.({ state: 'lost', reason: 'locked', code: 'unavailable', hint: 'steward doctor' })
     push['steward:link']?.({ state: 'lost', reason: 'locked', code: 'unavailable', hint: 'steward doctor' })
     push['steward:link']?.({ state: 'live' })
-    expect(changes).toEqual([{ type: 'ledger', lastId: 5 }, { type: 'reset' }])
+    expect(changes).toEqual([{ type: 'ledger', lastId: 5 }, { type: 'ticket', lastId: 6 }, { type: 'reset' }])
     expect(links).toEqual([{ state: 'lost', reason: 'locked', code: 'unavailable', hint: 'steward doctor' }, { state: 'live' }])
     end()
     expect(Object.keys(push)).toEqual([])

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { speak } from '../src/i18n/i18n.svelte'
 import type { Brief, Event, Summary } from '../src/types'
-import { atMost, faceOf, failing, glyphOf, handoffLine, headline, lineOf, orbName } from '../src/words'
+import { atMost, decisionLine, faceOf, failing, glyphOf, handoffLine, headline, lineOf, orbName } from '../src/words'
 
 afterEach(() => speak('en'))
 
@@ -32,6 +32,10 @@ describe('the sentence of the brief', () => {
     expect(headline(brief(o))).toBe(zh)
   })
 
+  it('has one for the queue', () => {
+    expect([0, 1, 2].map((decisions) => decisionLine(brief({ decisions })))).toEqual(['No decision waits for you.', 'One decision waits for you.', 'Two decisions wait for you.'])
+  })
+
   it('has one for the handoffs', () => {
     expect(handoffLine(brief())).toBe('No open handoffs.')
     expect(handoffLine(brief({ counts: { pending: 2, claimed: 1, running: 1 } }))).toBe('Two waiting, two in work.')
@@ -44,6 +48,8 @@ describe('the orb', () => {
   it('has the name of what it shows', () => {
     const both = brief({ orb: { face: 'both', needs: 2, failures: 1, working: 4 } })
     expect(orbName(both, true)).toBe('Steward: 2 waiting for you, 1 failure')
+    expect(orbName(brief({ decisions: 2, waiting: 1, orb: { face: 'both', needs: 3, failures: 1 } }), true)).toBe('Steward: 2 decisions, 1 waiting for you, 1 failure')
+    expect(orbName(brief({ decisions: 1, orb: { face: 'needs', needs: 1 } }), true)).toBe('Steward: 1 decision')
     expect(orbName(brief({ orb: { face: 'working', working: 3 } }), true)).toBe('Steward: 3 working')
     expect(orbName(brief(), true)).toBe('Steward: all is quiet')
     expect(orbName(null, true)).toBe('Steward: starting')
@@ -95,6 +101,20 @@ describe('a ledger line', () => {
     const e = event({ type: 'handoff_claimed', actor: 'studio-1', object_id: 'hnd_01KBB4Z3V0E5XJ8QWY2MTN7Q2M', outcome: 'claimed' })
     expect(lineOf(e)).toMatchObject({ actor: 'studio-1', main: 'claimed H-7Q2M', chip: 'claimed' })
     expect(lineOf(e, [{ id: e.object_id, target: 'studio', status: 'running' } as Summary])).toMatchObject({ main: 'claimed H-7Q2M to studio', chip: 'running' })
+  })
+
+  it('says what became of a decision, with one sign for all', () => {
+    const e = (type: string, o: Partial<Event> = {}) => event({ type, object_id: 'tkt_01KBB4Z3V0E5XJ8QWY2M010192', object_type: 'ticket', workspace: 'api', actor: 'api', ...o })
+    const told = (x: Event) => [lineOf(x).main, ...lineOf(x).rest]
+    expect(told(e('ticket_asked', { outcome: 'Drop it?' }))).toEqual(['asks: Drop it?', 'T-0192'])
+    expect(told(e('ticket_answered', { outcome: 'Keep it', actor: 'user', source: 'person' }))).toEqual(['answered T-0192', 'Keep it'])
+    expect(told(e('ticket_undone', { actor: 'user', source: 'person' }))).toEqual(['took back the answer to T-0192'])
+    expect(told(e('ticket_expired', { outcome: 'Keep it', actor: 'steward', workspace: '' }))).toEqual(['closed T-0192: its time was over', 'default applied: Keep it'])
+    expect(told(e('ticket_expired', { actor: 'steward', workspace: '' }))).toEqual(['closed T-0192: its time was over', 'unanswered'])
+    expect(told(e('ticket_cancelled'))).toEqual(['no longer asks T-0192'])
+    expect(told(e('ticket_delivered'))).toEqual(['read the answer to T-0192'])
+    expect(told(e('ticket_revoked'))).toEqual(['was told that the answer to T-0192 is taken back'])
+    for (const type of ['asked', 'answered', 'undone', 'expired', 'cancelled', 'delivered', 'revoked']) expect(glyphOf(e(`ticket_${type}`))).toBe('asked')
   })
 
   it('calls the person you, and only the person', () => {

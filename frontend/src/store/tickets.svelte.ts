@@ -23,8 +23,8 @@ export interface Draft {
   /** The option, from 1; 0 for none: then the text counts. */
   pick: number
   text: string
-  /** When it was last touched, by the page's own clock. */
-  at: number
+  /** Which of this page's turns touched it last. */
+  turn: number
 }
 
 /** A card that went away without this page's doing. */
@@ -46,7 +46,7 @@ interface Sending {
 /** An answer for everybody whom a card named. */
 export type Reached = Pick<TicketAnswerResult, 'answered'> & { missed: Ticket[] }
 
-const blank: Draft = { pick: 0, text: '', at: 0 }
+const blank: Draft = { pick: 0, text: '', turn: 0 }
 const clock = () => performance.now()
 
 /** TicketStore holds what ticket_list said last, and what this page does with it. */
@@ -75,7 +75,9 @@ export class TicketStore {
   #timer: ReturnType<typeof setTimeout> | undefined
   #holdTimer: ReturnType<typeof setTimeout> | undefined
   #heldUntil = -Infinity
+  #turn = 0 // drafts and replacements in the order in which they came
   #replacedAt = -Infinity // when the selected card took another's place
+  #replacedTurn = 0
   #foreign = false // it did so without this page's doing
   #deafUntil = -Infinity
   #split = new Set<string>()
@@ -190,6 +192,7 @@ export class TicketStore {
       this.selected = (near ?? cards[0])?.key ?? ''
       if (was !== '') {
         this.#replacedAt = at
+        this.#replacedTurn = ++this.#turn
         this.#foreign = gone.some((g) => g.selected)
       }
     }
@@ -250,12 +253,12 @@ export class TicketStore {
   }
 
   pick(key: string, n: number): void {
-    this.drafts[key] = { ...this.draft(key), pick: n, at: clock() }
+    this.drafts[key] = { ...this.draft(key), pick: n, turn: ++this.#turn }
     this.touch()
   }
 
   write(key: string, text: string): void {
-    this.drafts[key] = { pick: 0, text, at: clock() }
+    this.drafts[key] = { pick: 0, text, turn: ++this.#turn }
     this.touch()
   }
 
@@ -282,7 +285,7 @@ export class TicketStore {
 
   /** ready tells whether a card's draft can have been meant for it. */
   ready(key: string): boolean {
-    return clock() - this.#replacedAt >= startle || this.draft(key).at > this.#replacedAt
+    return clock() - this.#replacedAt >= startle || this.draft(key).turn > this.#replacedTurn
   }
 
   /** skip moves a card to the end of this page's order. */
@@ -397,6 +400,7 @@ export class TicketStore {
     if (this.cards.some((c) => c.key === key)) {
       this.selected = key
       this.#replacedAt = clock()
+      this.#replacedTurn = ++this.#turn
       this.#foreign = false
     }
     return key
