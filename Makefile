@@ -19,6 +19,10 @@ inspect := $(bin)/steward-desktop-inspect
 system       := $(shell uname -s)
 desktop_tags := desktop,production$(if $(filter Linux,$(system)),$(comma)webkit2_41)
 
+# A newer Node than the system's, where that one is too old; see build/node.sh.
+newer := $(CURDIR)/$(bin)/node
+export PATH := $(newer)/node_modules/.bin:$(PATH)
+
 # The page is built again when something that it is made of has changed.
 page      := frontend/dist/index.html
 page_made := frontend/node_modules/.package-lock.json
@@ -34,8 +38,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # How long each fuzzer runs in `make test`.
 FUZZTIME ?= 5s
 
-.PHONY: help build run test test-clients test-window unit fuzz bench bench-large generate lint fmt clean \
-	need-go need-cc need-node need-window need-screen FORCE
+.PHONY: help build run test test-clients test-window test-page test-e2e screenshots unit fuzz bench bench-large generate lint fmt clean \
+	need-go need-cc need-node need-browser need-window need-screen FORCE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,9 +71,17 @@ run: build ## build and show the window; without a display the service, with HTT
 		exec $(steward) serve --listen 127.0.0.1:8971; \
 	fi
 
-test: need-cc ## every test with the race detector; the fuzzers briefly
+test: need-cc ## every test: Go with the race detector, fuzzers briefly, the page, the window
+	@$(MAKE) --no-print-directory test-page
+	@$(MAKE) --no-print-directory test-e2e
+ifeq ($(system),Linux)
+	@$(MAKE) --no-print-directory test-window
+endif
 	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory unit
+
+test-page: $(page_made) # the page's own tests and types
+	cd frontend && npm run --silent check && npm test --silent
 
 unit: need-cc # every test with the race detector
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 12m ./...
@@ -82,15 +94,22 @@ test-window: $(inspect) $(desktop) need-screen ## the real window on a screen th
 	STEWARD_WINDOW=$(CURDIR)/$(inspect) STEWARD_WINDOW_RELEASE=$(CURDIR)/$(desktop) \
 		$(GO) test -count=1 -timeout 10m ./app/windowtest/
 
+test-e2e: $(steward) need-browser ## the page in Chromium, against the real service and real bridges
+	cd frontend && npx --no-install tsc -p e2e && npx --no-install playwright test --project=page
+
+screenshots: $(steward) need-browser ## every view of the page into build/bin/screenshots; refreshes the two in build/screenshots
+	@[ -n "$$(fc-list :lang=zh 2>/dev/null)" ] || echo 'There is no Chinese font here (fonts-noto-cjk): half of the pictures will be empty boxes.' >&2
+	cd frontend && npx --no-install playwright test --project=shots
+
 test-clients: $(steward) need-go ## real MCP clients against the built program; installs them outside the repository
 	@clients=$$(.ci/clients-install) && \
 	STEWARD_CLIENTS=$$clients STEWARD_CLIENTS_PROGRAM=$(CURDIR)/$(steward) \
 		$(GO) test -count=1 -v -timeout 20m ./app/clients/
 
-bench: build need-go ## ratios against peers and limits, about ten minutes
+bench: build need-go need-browser ## ratios against peers and limits, about ten minutes
 	@build/need.sh 'the Python peer of the benchmarks' python3 python3
 	$(GO) build -trimpath -o $(bin)/bench/ ./bench/...
-	@for b in receipts report workspaces bridge idle kill; do \
+	@for b in receipts report workspaces bridge idle kill page; do \
 		$(bin)/bench/$$b -steward $(steward) || exit 1; done
 
 bench-large: build need-go ## ten million events, and a disk made slow by strace
@@ -126,6 +145,12 @@ need-cc: need-go
 need-node:
 	@build/need.sh 'builds the page' node nodejs
 	@build/need.sh 'builds the page' npm npm
+	@build/node.sh '$(newer)'
+
+# The system's own browser; Playwright fetches none.
+need-browser: need-node
+	@build/need.sh 'the page is looked at in it' "$${CHROMIUM:-chromium}" chromium
+	@build/need.sh 'signs in as a person at a terminal does' script bsdutils
 
 need-window: need-cc
 ifeq ($(system),Linux)

@@ -64,6 +64,7 @@ var others = map[string][]string{
 	"mcp":             {"github.com/mark3labs/mcp-go", "github.com/Microsoft/go-winio", "golang.org/x/sys"},
 	"mcp/conformance": {"github.com/mark3labs/mcp-go"},
 	"app/daemon":      {"golang.org/x/sys"},
+	"app/windowtest":  {"github.com/gorilla/websocket"},
 }
 
 type pkg struct {

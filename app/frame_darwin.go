@@ -138,5 +138,8 @@ func (f *frame) end() {
 	}
 }
 
+// alive tells whether there is a window.
+func (f *frame) alive() bool { return len(f.Screens()) > 0 }
+
 // leave says that Run has returned.
 func (f *frame) leave() { close(f.gone) }

@@ -18,7 +18,11 @@ static WebKitWebView *view;
 static GdkRectangle start;    /* where the window first appears */
 static int shape = STEWARD_ORB;
 static GdkRectangle wanted; /* where it was sent last */
-static int again;           /* how often it is still sent there when it turns up elsewhere */
+static int again;           /* how often that is still insisted on */
+static gint64 until;        /* and until when, in µs */
+static GdkGeometry limits;  /* of its size, once it is there */
+static GdkWindowHints bounded;
+static gboolean loose; /* they are not set yet */
 static Window before; /* whom the keyboard was taken from; 0: nobody */
 
 int steward_start(void) { return gtk_init_check(NULL, NULL); }
@@ -82,16 +86,35 @@ static void cut_out(int w, int h) {
 	cairo_region_destroy(region);
 }
 
+static void limit(void) {
+	gtk_window_set_geometry_hints(window, NULL, &limits, bounded);
+	loose = FALSE;
+}
+
+/* steward_place moves and resizes in one step. GTK itself would move the window
+ * at once and resize it later; and a window manager that hears of new limits
+ * before it hears of the new size brings the window within them first. */
 void steward_place(int to, int x, int y, int w, int h, int min_w, int min_h) {
 	if (!window)
 		return;
 	shape = to;
-	GdkGeometry limits = {.min_width = min_w, .min_height = min_h, .max_width = w, .max_height = h};
-	gtk_window_set_geometry_hints(window, NULL, &limits, to == STEWARD_PANEL ? GDK_HINT_MIN_SIZE : GDK_HINT_MIN_SIZE | GDK_HINT_MAX_SIZE);
-	gtk_window_set_accept_focus(window, to != STEWARD_ORB);
 	wanted = (GdkRectangle){x, y, w, h};
-	again = 4;
-	gtk_window_move(window, x, y);
+	again = 16;
+	until = g_get_monotonic_time() + 500000;
+	limits = (GdkGeometry){.min_width = min_w, .min_height = min_h, .max_width = w, .max_height = h};
+	bounded = to == STEWARD_PANEL ? GDK_HINT_MIN_SIZE : GDK_HINT_MIN_SIZE | GDK_HINT_MAX_SIZE;
+	gtk_window_set_accept_focus(window, to != STEWARD_ORB);
+	GdkWindow *real = gtk_widget_get_window(GTK_WIDGET(window));
+	if (real) {
+		GdkGeometry any = {.min_width = 1, .min_height = 1};
+		gtk_window_set_geometry_hints(window, NULL, &any, GDK_HINT_MIN_SIZE);
+		gdk_window_set_geometry_hints(real, &any, GDK_HINT_MIN_SIZE);
+		loose = TRUE;
+		gdk_window_move_resize(real, x, y, w, h);
+	} else {
+		limit();
+		gtk_window_move(window, x, y);
+	}
 	gtk_window_resize(window, w, h);
 	cut_out(w, h);
 }
@@ -157,11 +180,12 @@ static gboolean configured(GtkWidget *w, GdkEventConfigure *e, gpointer data) {
 	static int width, height;
 	/* News of an earlier size may come after the window was sent elsewhere, and
 	 * GTK would take it for what the window manager wants. */
-	if (e->width == wanted.width && e->height == wanted.height)
-		again = 0;
-	else if (again > 0) {
+	if (e->width == wanted.width && e->height == wanted.height) {
+		again = 0; /* from now on, other sizes are the person's */
+		if (loose)
+			limit();
+	} else if (again > 0 && g_get_monotonic_time() < until) {
 		again--;
-		gtk_window_move(window, wanted.x, wanted.y);
 		gtk_window_resize(window, wanted.width, wanted.height);
 	}
 	if (e->width != width || e->height != height) {

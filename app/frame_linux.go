@@ -36,6 +36,9 @@ type frame struct {
 	up     chan struct{}                   // closed when the loop runs
 	gone   chan struct{}                   // closed when it runs no more
 	start  atomic.Pointer[string]          // of the second start that asked to be shown the window
+
+	known atomic.Pointer[[]Screen] // the displays as they were last looked at
+	clear atomic.Bool              // there is a compositor
 }
 
 var theFrame *frame
@@ -52,21 +55,27 @@ func newFrame(logger *slog.Logger) (*frame, error) {
 		return nil, &ops.Error{Code: ops.Unavailable, Message: "there is no display for the window here", Hint: "`steward serve` serves without one"}
 	}
 	theFrame = &frame{logger: logger, up: make(chan struct{}), gone: make(chan struct{})}
+	theFrame.look()
 	return theFrame, nil
 }
 
 // catch waits for the library's window, which is to appear at r as an orb.
 func (f *frame) catch(r Rect) { C.steward_catch(C.int(r.X), C.int(r.Y), C.int(r.W), C.int(r.H)) }
 
-// main runs do on GTK's thread and waits for it. It tells whether it ran.
-func (f *frame) main(do func()) bool {
-	done := make(chan struct{})
+// post lets do run on GTK's thread, in the order of the posts, once its loop runs.
+func (f *frame) post(do func()) {
 	select {
 	case <-f.up:
+		C.steward_invoke(C.uintptr_t(cgo.NewHandle(do)))
 	case <-f.gone:
-		return false
 	}
-	C.steward_invoke(C.uintptr_t(cgo.NewHandle(func() { do(); close(done) })))
+}
+
+// alive waits until GTK's thread has done everything it was asked to. It tells
+// whether there is a window.
+func (f *frame) alive() bool {
+	done := make(chan struct{})
+	f.post(func() { close(done) })
 	select {
 	case <-done:
 		return true
@@ -99,6 +108,7 @@ func stewardBlurred() {
 
 //export stewardRecomposed
 func stewardRecomposed() {
+	theFrame.look()
 	if s := theFrame.stage.Load(); s != nil {
 		s.Recomposed()
 	}
@@ -106,6 +116,7 @@ func stewardRecomposed() {
 
 //export stewardRearranged
 func stewardRearranged() {
+	theFrame.look()
 	if s := theFrame.stage.Load(); s != nil {
 		s.Rearranged()
 	}
@@ -116,8 +127,8 @@ func stewardCrashed(why C.int) {
 	theFrame.logger.Error("the page's process has ended; it is loaded again", "reason", int(why))
 }
 
-// screens is Screens on GTK's own thread.
-func (f *frame) screens() []Screen {
+// look finds out what displays there are, on GTK's own thread.
+func (f *frame) look() {
 	var found [16]C.steward_screen
 	n := int(C.steward_screens(&found[0], C.int(len(found))))
 	all := make([]Screen, n)
@@ -130,18 +141,25 @@ func (f *frame) screens() []Screen {
 		}
 		all[i] = Screen{Key: key, Bounds: rect(s.bounds), Work: rect(s.work), Primary: s.primary != 0}
 	}
-	return all
+	f.known.Store(&all)
+	f.clear.Store(C.steward_composited() != 0)
 }
 
-func (f *frame) Screens() (all []Screen) {
-	f.main(func() { all = f.screens() })
-	return all
+// Screens returns the displays at once, so that a click is not kept waiting. Of
+// a panel of the desktop that has come or gone GTK says nothing, so they are
+// looked at again for the next time.
+func (f *frame) Screens() []Screen {
+	select {
+	case <-f.gone:
+		return nil
+	case <-f.up:
+		f.post(f.look)
+	default:
+	}
+	return *f.known.Load()
 }
 
-func (f *frame) Composited() (on bool) {
-	f.main(func() { on = C.steward_composited() != 0 })
-	return on
-}
+func (f *frame) Composited() bool { return f.clear.Load() }
 
 func (f *frame) Place(s Shape, r Rect) {
 	kind, least := C.int(C.STEWARD_ORB), r.size()
@@ -151,7 +169,7 @@ func (f *frame) Place(s Shape, r Rect) {
 	case Panel:
 		kind, least = C.STEWARD_PANEL, Size{min(panelMin.W, r.W), min(panelMin.H, r.H)}
 	}
-	f.main(func() {
+	f.post(func() {
 		C.steward_place(kind, C.int(r.X), C.int(r.Y), C.int(r.W), C.int(r.H), C.int(least.W), C.int(least.H))
 	})
 }
@@ -161,16 +179,16 @@ func (f *frame) Focus() {
 	if s := f.start.Swap(nil); s != nil {
 		startup = *s
 	}
-	f.main(func() {
+	f.post(func() {
 		c := C.CString(startup)
 		defer C.free(unsafe.Pointer(c))
 		C.steward_focus(c)
 	})
 }
 
-func (f *frame) GiveBack() { f.main(func() { C.steward_give_back() }) }
+func (f *frame) GiveBack() { f.post(func() { C.steward_give_back() }) }
 
-func (f *frame) Raise() { f.main(func() { C.steward_raise() }) }
+func (f *frame) Raise() { f.post(func() { C.steward_raise() }) }
 
 func (f *frame) Run(script string) {
 	if ctx := f.ctx.Load(); ctx != nil {
@@ -194,7 +212,7 @@ func (f *frame) Copy(text string) error {
 }
 
 // end lets the library's Run return.
-func (f *frame) end() { f.main(func() { C.steward_end_loop() }) }
+func (f *frame) end() { f.post(func() { C.steward_end_loop() }) }
 
 // leave lets the window disappear after Run has returned.
 func (f *frame) leave() {

@@ -31,6 +31,9 @@ const (
 	// gather is the least time between two notices to the page: what happens in
 	// between comes in one. It is a third of what a receipt may take to show.
 	gather = 60 * time.Millisecond
+	// endTime is how long the last event's id may take; the follower begins a
+	// little later without.
+	endTime = 2 * time.Second
 )
 
 // linkState is the data of a steward:link event.
@@ -86,11 +89,13 @@ func (l *Link) Attached() bool {
 // come up asks for everything else itself.
 func (l *Link) Listen() {
 	l.mu.Lock()
-	state := l.state
 	l.page, l.last = true, -1
 	l.mu.Unlock()
-	l.emit(eventLink, state)
 	l.follow()
+	l.mu.Lock()
+	state := l.state
+	l.mu.Unlock()
+	l.emit(eventLink, state)
 }
 
 func (l *Link) become(to linkState, why *ops.Error, b Backend) {
@@ -104,10 +109,10 @@ func (l *Link) become(to linkState, why *ops.Error, b Backend) {
 	close(l.changed)
 	l.changed = make(chan struct{})
 	l.mu.Unlock()
+	l.follow() // first, so that nothing happens between what the page asks now and what it hears
 	if told {
 		l.emit(eventLink, to)
 	}
-	l.follow()
 }
 
 // follow replaces the follower by one of the present backend.
@@ -129,6 +134,9 @@ func (l *Link) follow() {
 	ended := make(chan struct{})
 	l.stop, l.done = cancel, ended
 	b, after := l.backend, l.last
+	if after < 0 {
+		after = end(ctx, b)
+	}
 	go func() {
 		defer close(ended)
 		defer cancel()
@@ -146,6 +154,20 @@ func (l *Link) follow() {
 			l.logger.Warn("nothing more is heard from the ledger", "attached", b.Attached(), "error", err)
 		}
 	}()
+}
+
+// end is the id of the last event there is, -1 if that cannot be said.
+func end(ctx context.Context, b Backend) int64 {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	var last struct {
+		ID int64 `json:"last_id"`
+	}
+	got, err := b.Call(ctx, "recent_events", json.RawMessage(`{"limit":1}`))
+	if err != nil || json.Unmarshal(got, &last) != nil {
+		return -1
+	}
+	return last.ID
 }
 
 // Call runs an operation offered to windows.

@@ -105,7 +105,7 @@ func (w *window) prepare(file string) error {
 	if err != nil {
 		return err
 	}
-	screens := f.screens()
+	screens := f.Screens()
 	if len(screens) == 0 {
 		return &ops.Error{Code: ops.Unavailable, Message: "there is no display for the window here", Hint: "`steward serve` serves without one"}
 	}
@@ -197,10 +197,16 @@ func (w *window) show(ctx context.Context, startup string) error {
 		return errors.New("it is still starting")
 	}
 	w.frame.start.Store(&startup)
-	shown := make(chan struct{})
-	w.stage.Show(func() { close(shown) })
+	alive := make(chan struct{})
+	w.stage.Show(func() {
+		go func() {
+			if w.frame.alive() {
+				close(alive)
+			}
+		}()
+	})
 	select {
-	case <-shown:
+	case <-alive:
 		return nil
 	case <-w.leaving:
 		return errLeaving

@@ -18,7 +18,9 @@ import (
 // Pauses between tries, when something is in the way.
 const (
 	attachAgain = 500 * time.Millisecond
-	serveAgain  = time.Second
+	serveAgain  = 250 * time.Millisecond
+	refuseFirst = 2 * time.Second  // a ledger that cannot be used is tried again after that,
+	refuseMost  = 15 * time.Second // then after twice as long, up to that
 )
 
 // service is what the window's process does for the others: it owns the ledger,
@@ -28,6 +30,7 @@ type service struct {
 	link    *Link
 	logger  *slog.Logger
 	stopped func() // somebody has asked the service to stop
+	lost    bool   // the ledger could not be used the last time; only the goroutine of Run uses it
 
 	mu     sync.Mutex
 	attach context.CancelFunc // ends what attaches; nil while nothing does
@@ -38,11 +41,14 @@ type service struct {
 // service any more. What keeps the ledger from being served is tried again.
 func (s *service) serve(ctx context.Context, gone <-chan struct{}) {
 	defer s.detach()
+	refuse := refuseFirst
 	for {
 		o := s.options
+		o.Refuse = refuse
 		var asked atomic.Bool
 		o.Gone, o.Notify = gone, func(st daemon.State, on any) { s.notify(ctx, st, on) }
-		o.Ready = func(set *ops.Set, _ *ledger.Log) { s.ready(set) }
+		var served atomic.Bool
+		o.Ready = func(set *ops.Set, _ *ledger.Log) { served.Store(true); s.ready(set) }
 		o.Stop = func() { asked.Store(true); s.stopped() }
 		err := daemon.Run(ctx, o)
 		s.detach()
@@ -53,6 +59,9 @@ func (s *service) serve(ctx context.Context, gone <-chan struct{}) {
 		}
 		if asked.Load() || ctx.Err() != nil {
 			return
+		}
+		if refuse = min(2*refuse, refuseMost); served.Load() {
+			refuse = refuseFirst
 		}
 		if err != nil {
 			s.logger.Error("the ledger is not served; it is tried again", "error", err)
@@ -72,6 +81,7 @@ func (s *service) serve(ctx context.Context, gone <-chan struct{}) {
 
 func (s *service) ready(set *ops.Set) {
 	s.detach()
+	s.lost = false
 	s.link.Use(embedded{set})
 }
 
@@ -95,9 +105,12 @@ func (s *service) notify(ctx context.Context, st daemon.State, on any) {
 		if !ok {
 			err = &ops.Error{Code: ops.Unavailable, Message: fmt.Sprint(on)}
 		}
+		s.lost = true
 		s.link.Lost(err)
 	case daemon.Draining:
-		s.link.Opening()
+		if !s.lost { // else the page knows better
+			s.link.Opening()
+		}
 	}
 }
 

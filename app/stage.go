@@ -18,7 +18,8 @@ const (
 )
 
 // Frame is the window as the system knows it. Its methods may be called from
-// any goroutine and return when the system has been told.
+// any goroutine and return at once; the system is told in the order of the
+// calls.
 type Frame interface {
 	Screens() []Screen           // the displays there are now; none when the window is gone
 	Composited() bool            // what the page leaves transparent can be seen through
@@ -339,7 +340,8 @@ func (s *Stage) rearrange() {
 	if len(screens) == 0 {
 		return
 	}
-	s.save()
+	s.unsaved = false // what moved just now was the system that makes room
+	s.settled.Stop()
 	s.orb = s.places.orb(screens)
 	on := screenOf(s.orb, screens)
 	switch s.shape {

@@ -143,6 +143,11 @@ func TestHTTPOwnOrigin(t *testing.T) {
 			t.Errorf("Host %s, Origin %s: got %d, want %d", tc.host, tc.origin, g.StatusCode, tc.want)
 		}
 	}
+	for _, tail := range []string{"/", "?", "#", "/x"} {
+		if g := d.raw(t, d.request("GET", "/healthz", "", "Origin: http://"+d.addr+tail)); g.StatusCode != 403 {
+			t.Errorf("an origin that ends in %s: %s", tail, g.Status)
+		}
+	}
 	if g := d.raw(t, d.request("GET", "/healthz", "", "Origin: http://"+d.addr, "Origin: http://"+d.addr)); g.StatusCode != 403 {
 		t.Errorf("two origins: got %d", g.StatusCode)
 	}

@@ -117,9 +117,10 @@ func (h *HTTP) serveMCP(w *reply, r *http.Request, stream string) *refusal {
 
 // post answers one message.
 func (c *mcpCall) post() *refusal {
-	if t, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || t != typeJSON {
+	t, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	if charset, said := params["charset"]; err != nil || t != typeJSON || said && !strings.EqualFold(charset, "utf-8") {
 		return &refusal{status: http.StatusUnsupportedMediaType,
-			err: &ops.Error{Code: ops.Invalid, Field: "Content-Type", Message: "Content-Type: must be application/json; got " + printable(c.r.Header.Get("Content-Type"))}}
+			err: &ops.Error{Code: ops.Invalid, Field: "Content-Type", Message: "Content-Type: must be application/json in UTF-8; got " + printable(c.r.Header.Get("Content-Type"))}}
 	}
 	c.body = bytes.TrimSpace(c.body)
 	m, bad := parse(c.body)

@@ -135,7 +135,9 @@ func (h *HTTP) checkOrigin(r *http.Request) *ops.Error {
 	if len(values) == 0 {
 		return nil
 	}
-	if origin, err := ParseOrigin(values[0]); err == nil && len(values) == 1 {
+	_, rest, _ := strings.Cut(values[0], "://")
+	bare := !strings.ContainsAny(rest, "/?# ") // a browser sends nothing behind host and port; a setting may
+	if origin, err := ParseOrigin(values[0]); err == nil && len(values) == 1 && bare {
 		if h.isOwn(origin, r) {
 			return nil
 		}

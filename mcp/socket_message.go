@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"steward/mcp/local"
@@ -140,6 +141,8 @@ func parse(line []byte) (message, *fault) {
 		return m, &fault{m.id, codeInvalidRequest, "method: missing"}
 	case method[0] != '"':
 		return m, &fault{m.id, codeInvalidRequest, "method: must be a string"}
+	case string(method) == `""`:
+		return m, &fault{m.id, codeInvalidRequest, "method: must not be empty"}
 	}
 	m.method = string(unquote(method))
 	if m.method == methodToolsCall {
@@ -162,6 +165,11 @@ func checkID(id []byte) string {
 		return fmt.Sprintf("id: at most %d bytes; got %d", maxID, len(id))
 	case !utf8.Valid(id):
 		return "id: must be valid UTF-8"
+	}
+	if id[0] != '"' {
+		if _, err := strconv.ParseFloat(string(id), 64); err != nil { // valid JSON, so it is too great
+			return "id: a number that is finite; got " + string(id)
+		}
 	}
 	return ""
 }

@@ -104,7 +104,7 @@ served, and checks the whole ledger, its copies, the spool, the settings, the
 disk and the clock. Starts nothing and changes nothing.
 
 !! marks what is wrong, ! what should be looked at. The exit code is that of the
-first thing that is wrong.`,
+worst thing that is wrong: 7, damage, before 6 and so on.`,
 		examples: []string{"steward doctor", "steward doctor --json", "steward doctor --json | jq -r .backups.newest"},
 		run:      func(s *session, _ input) error { return s.doctor() },
 	}
@@ -122,12 +122,20 @@ func (s *session) doctor() error {
 	if err := s.print(d, d.text); err != nil {
 		return err
 	}
-	for _, c := range d.Checks {
-		if !c.OK {
-			return said{&ops.Error{Code: c.Code, Message: c.Detail, Hint: c.Hint}}
-		}
+	if c := d.worst(); c != nil {
+		return said{&ops.Error{Code: c.Code, Message: c.Detail, Hint: c.Hint}}
 	}
 	return nil
+}
+
+// worst is the finding with the greatest exit code; nil when nothing is wrong.
+func (d *diagnosis) worst() (worst *check) {
+	for i := range d.Checks {
+		if c := &d.Checks[i]; !c.OK && (worst == nil || c.Code.Exit() > worst.Code.Exit()) {
+			worst = c
+		}
+	}
+	return worst
 }
 
 // text is the diagnosis for people.

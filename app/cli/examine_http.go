@@ -49,6 +49,8 @@ func (x *examination) http(settings string) {
 		err := x.probe(at)
 		x.HTTP.On = err == nil
 		switch {
+		case err != nil && x.whyNoHTTP(at) != nil:
+			x.add(check{Name: "http", Detail: fmt.Sprintf("not served on %s: %v", at, x.whyNoHTTP(at)), Hint: "mend that, then `steward stop`: the next service serves it", Code: ops.Unavailable})
 		case err != nil:
 			x.add(check{Name: "http", Detail: fmt.Sprintf("not served on %s: %v", at, err), Hint: "the service's log says why: " + x.p.Log, Code: ops.Unavailable})
 		case later != "":
@@ -59,6 +61,23 @@ func (x *examination) http(settings string) {
 	}
 	x.token("owner token", "STEWARD_TOKEN", x.p.Token)
 	x.token("agent token", "STEWARD_AGENT_TOKEN", x.p.AgentToken)
+}
+
+// whyNoHTTP is why a service runs without HTTP, as far as it can be seen from
+// here; nil if nothing is in the way.
+func (x *examination) whyNoHTTP(listen string) error {
+	if err := daemon.MayListen(x.env, listen); err != nil {
+		return err
+	}
+	for _, t := range [...]struct{ variable, file string }{{"STEWARD_TOKEN", x.p.Token}, {"STEWARD_AGENT_TOKEN", x.p.AgentToken}} {
+		if x.env.IsSet(t.variable) {
+			continue
+		}
+		if err := daemon.TokenUnusable(t.file); err != nil {
+			return fmt.Errorf("the token in %s cannot be used: %w", t.file, err)
+		}
+	}
+	return nil
 }
 
 func orOff(listen string) string {
@@ -107,6 +126,8 @@ func (x *examination) token(name, variable, file string) {
 	}
 	there, problem := daemon.CheckToken(file)
 	switch {
+	case daemon.TokenUnusable(file) != nil:
+		x.add(check{Name: name, Detail: fmt.Sprintf("%s cannot be used: %v", file, problem), Hint: "move it away and start again to get a new one; or set " + variable, Code: ops.Unavailable})
 	case problem != nil:
 		x.add(check{Name: name, Detail: fmt.Sprintf("%s: %v", file, problem), Hint: "chmod 600 " + file + ", or delete it and start again to get a new one", Code: ops.Forbidden})
 	case !there:

@@ -153,3 +153,56 @@ func TestTheServiceIsFoundWhereItsLockSays(t *testing.T) {
 	}
 	h.ends(0, "event 4 ", "emit", "four", "--actor", "me")
 }
+
+func TestDoctorSaysWhyThereIsNoHTTP(t *testing.T) {
+	t.Run("token", func(t *testing.T) {
+		h := newHouse(t, "STEWARD_PORT=18973")
+		at := pipe(t, filepath.Join(h.dir, "home", "token"))
+		h.ok("emit", "one", "--actor", "me")
+		h.ends(6, "not served on 127.0.0.1:18973: the token in "+at+" cannot be used: ", "doctor")
+	})
+	t.Run("address", func(t *testing.T) {
+		h := newHouse(t)
+		if err := os.MkdirAll(h.paths().Home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(h.paths().Config, []byte(`{"listen":"0.0.0.0:18974"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.ok("emit", "one", "--actor", "me")
+		h.ends(6, "not served on 0.0.0.0:18974: STEWARD_TOKEN: must be set", "doctor")
+	})
+}
+
+func TestAStateFolderThatOthersEnterIsClosed(t *testing.T) {
+	h := newHouse(t)
+	home := h.paths().Home
+	if err := os.Mkdir(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.ok("emit", "one", "--actor", "me")
+	if fi, err := os.Stat(home); err != nil || fi.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v; want mode 0700", fi, err)
+	}
+	if log, err := os.ReadFile(h.paths().Log); err != nil || !strings.Contains(string(log), "others could enter the state folder") {
+		t.Errorf("the log: %s, %v", log, err)
+	}
+	h.ok("doctor")
+}
+
+func TestDoctorEndsWithTheWorst(t *testing.T) {
+	h := newHouse(t)
+	h.ok("emit", "one", "--actor", "me")
+	h.end()
+	if err := os.WriteFile(h.paths().Config, []byte(`{"mistake":1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.ends(2, "!!  config", "doctor")
+	if err := damage(h.paths().Ledger); err != nil {
+		t.Fatal(err)
+	}
+	h.ends(7, "!!  config", "doctor")
+}

@@ -68,6 +68,11 @@ func HolderPID(text string) int {
 // reason beside the lock when the ledger cannot be written anyway.
 func (s *service) acquire(ctx context.Context) (lock *ledger.FileLock, unusable, err error) {
 	unusable = s.Paths.Make()
+	if was, err := s.Paths.tighten(); err != nil {
+		s.Logger.Warn("others can enter the state folder", "folder", s.Paths.Home, "error", err)
+	} else if was != 0 {
+		s.Logger.Warn("others could enter the state folder; now only you can", "folder", s.Paths.Home, "mode_before", was.String())
+	}
 	start := time.Now()
 	w := waiter{service: s}
 	for {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"steward/ledger"
 	"steward/mcp/ops"
@@ -124,8 +125,7 @@ func isDefault(env Env, real string) bool {
 	return err == nil && p == real
 }
 
-// Make creates the state folder for this user alone. A folder that exists
-// keeps its mode.
+// Make creates the state folder for this user alone.
 func (p Paths) Make() error {
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return unwritable(p.Home, err)
@@ -144,6 +144,20 @@ func (p Paths) Restore() string {
 	}
 	file := filepath.Base(p.Ledger)
 	return fmt.Sprintf("there is no copy in %[2]s; `steward restore FILE` takes one from elsewhere; to begin anew, stop Steward and move %[1]s, %[1]s-wal and %[1]s-shm away, all three", file, p.Backups)
+}
+
+// tighten closes a state folder that is there to others: what is in it is for this
+// user alone. was is its mode before, 0 when that was right or is not ours to
+// change.
+func (p Paths) tighten() (was fs.FileMode, err error) {
+	fi, err := os.Stat(p.Home)
+	if err != nil || runtime.GOOS == "windows" || fi.Mode().Perm()&0o077 == 0 || !own(fi) {
+		return 0, nil // what is wrong with it otherwise, others say
+	}
+	if err := os.Chmod(p.Home, 0o700); err != nil {
+		return 0, err
+	}
+	return fi.Mode().Perm(), nil
 }
 
 func unwritable(path string, err error) error {

@@ -94,6 +94,17 @@ func CheckToken(file string) (there bool, problem error) {
 	return true, nil
 }
 
+// TokenUnusable is why a token's file keeps HTTP from being served; nil if it does
+// not: one that is not there or blank is made anew, one that others can read is
+// closed to them.
+func TokenUnusable(file string) error {
+	_, _, err := readToken(file)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBlank) {
+		return nil
+	}
+	return cause(err)
+}
+
 // errBlank means that there is nothing in a token's file.
 var errBlank = errors.New("it is empty")
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package windowtest_test
 
 import (
@@ -167,6 +169,16 @@ func (w *win) sized(width, height int) image.Rectangle {
 	w.must(err)
 	w.until(fmt.Sprintf(`innerWidth === %d && innerHeight === %d`, width, height))
 	return r
+}
+
+// click clicks on an element of the page.
+func (w *win) click(selector string) {
+	w.t.Helper()
+	var at struct{ X, Y float64 }
+	w.eval(fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })()`, selector), &at)
+	r, err := w.Bounds()
+	w.must(err)
+	w.must(w.Desktop.Click(1, r.Min.Add(image.Pt(int(at.X), int(at.Y)))))
 }
 
 // open clicks the orb and waits for the panel.

@@ -17,6 +17,8 @@ export function sayError(e: StewardError): Said {
   switch (e.code) {
     case 'internal':
       return { text: e.id ? t('error.internal', { id: e.id }) : t('error.internalNoId', { why }), hint: '' }
+    case 'conflict': // with nothing that changed meanwhile, only the service knows what is in the way
+      return e.current === undefined ? { text: t('error.inTheWay', { why }), hint } : { text: t('error.conflict'), hint }
     case 'invalid':
     case 'forbidden':
       return { text: t(`error.${e.code}`, { why }), hint }

@@ -3,10 +3,11 @@
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/controls.css'
-import { flushSync, mount } from 'svelte'
+import { flushSync, mount, unmount } from 'svelte'
 import { Keyboard } from './actions/keys'
 import Page from './Page.svelte'
-import { App } from './store/app.svelte'
+import Panel from './panels/Panel.svelte'
+import { App, contextOf } from './store/app.svelte'
 import type { Transport } from './transport/transport'
 
 /**
@@ -24,6 +25,16 @@ export function codeInAddress(): string {
   }
 }
 
+/**
+ * warm builds the panel once outside of the page while the orb is all there is,
+ * so that the first click finds its code compiled and its words known.
+ */
+function warm(app: App): void {
+  if (app.shape !== 'orb') return
+  const panel = mount(Panel, { target: document.createElement('div'), context: contextOf(app) })
+  void unmount(panel)
+}
+
 /** open puts the page on the screen. */
 export function open(transport: Transport, code = ''): App {
   const app = new App(transport)
@@ -35,7 +46,7 @@ export function open(transport: Transport, code = ''): App {
   const target = document.getElementById('steward')
   if (!target) throw new Error('the page has no place for Steward')
   mount(Page, { target, props: { app, code } })
-  void app.start()
+  void app.start().then(() => setTimeout(() => warm(app), 300))
   // The page is drawn when the script ends and again once all is loaded. It waits
   // for no frame: in a hidden or an empty one there may never be any.
   flushSync()

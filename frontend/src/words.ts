@@ -125,12 +125,12 @@ export function lineOf(e: Line, open: readonly Summary[] = []): LineWords {
     const known = open.find((h) => h.id === object)
     const what = known ? t('type.toTarget', { what: id, target: known.target }) : id
     const key = `type.${e.type}`
-    main = isKey(key) ? t(key, { what }) : `${typeWord(e.type)} ${what}`
+    const failed = failing(e)
+    main = failed ? t('type.handoff_failed', { what }) : isKey(key) ? t(key, { what }) : `${typeWord(e.type)} ${what}`
     // The chip tells how it stands now, where that is known.
     if (known) chip = known.status
     else if (isKey(`status.${outcome}`)) chip = outcome
     else if (outcome) rest.push(outcome)
-    if (failing(e)) rest.push(t('status.failed')) // where a line of failures has no chip
   } else if (e.type.startsWith('ticket_')) {
     const id = shortTicket(object)
     const key = `type.${e.type}`

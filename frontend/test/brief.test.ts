@@ -10,6 +10,13 @@ const now = Date.parse('2026-11-30T14:22:10.000Z')
 beforeEach(() => void vi.useFakeTimers({ now, toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
+// The rest of a long list comes after the first paint.
+const painted = async () => {
+  await new Promise((next) => requestAnimationFrame(next))
+  await vi.advanceTimersByTimeAsync(0)
+  await settle()
+}
+
 const section = (title: string) => [...document.querySelectorAll('section')].find((s) => s.querySelector('h2')?.textContent === title)
 const seen = (calls: { name: string; args: unknown }[]) => calls.filter((c) => c.name === 'brief_seen').map((c) => c.args)
 
@@ -27,6 +34,7 @@ describe('the brief', () => {
 
   it('sets what is new apart from what was there at the last look', async () => {
     const { app, fake } = await open(afternoon('en', now))
+    await painted()
     const keys = section('Key events')!
     const groups = [...keys.querySelectorAll('h3')].map((h) => h.textContent)
     expect(groups).toEqual(['New since you last looked', 'Earlier'])
@@ -59,7 +67,7 @@ describe('the brief', () => {
 
   it('says when a failure could not be acknowledged', async () => {
     const { fake, click } = await open(afternoon('en', now))
-    fake.fails.set('failure_acknowledge', new StewardError('conflict', 'event 5 is not the newest'))
+    fake.fails.set('failure_acknowledge', new StewardError('conflict', 'event 5 is not the newest', { current: {} }))
     await click(byRole('button', /^Acknowledge: api-server/))
     expect(text('[role=alert]')).toContain('It changed meanwhile')
   })
@@ -109,7 +117,14 @@ describe('the brief', () => {
   })
 
   it('bounds a crowd and says how much more there is', async () => {
-    const { click } = await open(crowd('en', now))
+    const { app, click } = await open(crowd('en', now))
+    expect(section('Key events')!.querySelectorAll('li').length).toBe(12)
+    await painted()
+    expect(section('Key events')!.querySelectorAll('li').length).toBe(40)
+    const failed = section('Unresolved')!
+    expect(failed.querySelectorAll('li').length).toBe(5)
+    await click(byRole('button', `and ${app.brief.data!.failures.total - 5} more`))
+    expect(failed.querySelectorAll('li').length).toBe(app.brief.data!.failures.items.length)
     const moving = section('Moving now')!
     expect(moving.querySelectorAll('li').length).toBe(6)
     await click([...moving.querySelectorAll('button')].at(-1)!)
@@ -198,7 +213,7 @@ describe('the link', () => {
 describe('timers', () => {
   it('are none while folded, and one while the panel is open', async () => {
     const { fake } = await open(afternoon('en', now), { shape: 'panel' })
-    await vi.advanceTimersByTimeAsync(0) // the browser's own
+    await painted() // also what the browser sets for itself
     expect(vi.getTimerCount()).toBe(1)
     await vi.advanceTimersByTimeAsync(1_100)
     await settle()

@@ -212,6 +212,7 @@ describe('events', () => {
     service.last.push(hello())
     await flush()
     service.events = down
+    service.call = down
     service.last.close()
     await vi.advanceTimersByTimeAsync(2_000)
     expect(links.at(-1)).toEqual({ state: 'lost', reason: expect.any(String) as string })
@@ -219,7 +220,8 @@ describe('events', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     expect(service.requests.length - tries).toBeLessThan(20) // it backs off
     service.events = (init) => Promise.resolve(service.stream(init))
-    await vi.advanceTimersByTimeAsync(5_000)
+    service.call = () => Promise.resolve(Response.json({ events: [], last_id: 7, has_more: false }))
+    await vi.advanceTimersByTimeAsync(6_000)
     service.last.push(hello())
     await flush()
     expect(state()).toBe('live')
@@ -295,6 +297,39 @@ describe('events', () => {
       expect(state()).toBe('lost')
     })
   }
+
+  it('ask instead when the stream breaks each time before its first line', async () => {
+    let broken = true
+    service.events = (init) => (broken ? down() : Promise.resolve(service.stream(init)))
+    service.call = () => Promise.resolve(Response.json({ events: [], last_id: 3, has_more: false }))
+    start()
+    await vi.advanceTimersByTimeAsync(8_000)
+    expect(state()).toBe('live')
+    const tried = service.requests.filter((r) => r.url === '/api/events').length
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(state()).toBe('live') // it stays so, and says nothing meanwhile
+    expect(links.filter((l) => l.state === 'lost').length).toBeLessThanOrEqual(1)
+    expect(service.requests.filter((r) => r.url === '/api/events').length - tried).toBeLessThanOrEqual(1)
+    broken = false
+    await vi.advanceTimersByTimeAsync(31_000)
+    expect(service.streams.length).toBe(1)
+  })
+
+  it('find the stream again soon after a long absence of the whole service', async () => {
+    start()
+    await flush()
+    service.last.push(hello())
+    await flush()
+    service.events = down
+    service.call = down
+    service.last.close()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(state()).toBe('lost')
+    service.events = (init) => Promise.resolve(service.stream(init))
+    service.call = () => Promise.resolve(Response.json({ events: [], last_id: 7, has_more: false }))
+    await vi.advanceTimersByTimeAsync(6_000)
+    expect(service.streams.length).toBe(2)
+  })
 
   it('ask instead when a proxy holds the stream back', async () => {
     service.call = () => Promise.resolve(Response.json({ events: [], last_id: 3, has_more: false }))

@@ -20,7 +20,7 @@ describe('the orb’s faces', () => {
     const c = mount(Orb, { target: document.body, props })
     const svg = document.querySelector('svg.orb')!
     const seen = {
-      sign: svg.querySelector('.sign')?.textContent ?? '',
+      sign: svg.querySelector('.sign')?.textContent ?? (svg.querySelector('.dash') ? '–' : ''),
       badge: svg.querySelector('.badge-text')?.textContent ?? '',
       arcs: svg.querySelectorAll('.ring:not(.under)').length,
       brass: svg.querySelector('.disc')?.getAttribute('fill')?.includes('brass') ?? false,
@@ -290,6 +290,8 @@ describe('errors', () => {
   it('give the id of an internal one and never its text as ours', () => {
     expect(sayError(new StewardError('internal', 'why', { id: 'err_1' }))).toEqual({ text: 'Sorry, that is a fault of Steward\u2019s own. The log has the cause under err_1.'.replace('\u2019', "'"), hint: '' })
     expect(sayError(new StewardError('invalid', 'a\u202eb')).text).toBe('Steward did not take this: \u2068a⟨RLO⟩b\u2069')
+    expect(sayError(new StewardError('conflict', 'config.json is no JSON')).text).toBe('Nothing was done: \u2068config.json is no JSON\u2069')
+    expect(sayError(new StewardError('conflict', 'x', { current: {} })).text).toBe('It changed meanwhile. Nothing was done; look again.')
     expect(sayError(new StewardError('unavailable', 'x', { hint: 'h' })).hint).toBe('What to do: \u2068h\u2069')
   })
 

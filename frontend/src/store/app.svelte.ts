@@ -345,5 +345,8 @@ const key = Symbol('app')
 /** provide makes the app known to all components below. */
 export const provide = (app: App): App => setContext(key, app)
 
+/** contextOf is provide for a component that is mounted by itself. */
+export const contextOf = (app: App): Map<symbol, App> => new Map([[key, app]])
+
 /** useApp is the app that the page was started with. */
 export const useApp = (): App => getContext<App>(key)

@@ -21,6 +21,7 @@ const tokenKey = 'steward.token'
 const helloWithin = 5_000 // ms from the stream's opening to its first line
 const retryStream = 30_000 // ms between tries of a stream while asking instead
 const pollEvery = 5_000 // ms
+const askInstead = 4 // streams in a row that broke before their first line
 const firstRetry = 100 // ms, doubled with each failure
 const lastRetry = 5_000 // ms
 const callWithin = 20_000 // ms for one call's answer
@@ -264,7 +265,8 @@ export class HttpTransport implements Transport, Door {
         if (greeted) arm(2 * beat)
       }
     } catch (e) {
-      reason = e instanceof Error && e.name !== 'AbortError' ? e.message : ''
+      // What the browser itself says of a connection is in its language and tells nothing.
+      reason = e instanceof Error && e.name !== 'AbortError' && !(e instanceof TypeError) ? e.message : ''
     } finally {
       clearTimeout(watch)
       signal.removeEventListener('abort', abort)
@@ -273,6 +275,12 @@ export class HttpTransport implements Transport, Door {
     if (stalled && !greeted) {
       // It took the call and says nothing: something between holds the stream back.
       this.#streamFailed = Date.now()
+      return
+    }
+    if (!greeted && this.#failures >= askInstead) {
+      // The stream breaks each time: perhaps calls still come through.
+      this.#streamFailed = Date.now()
+      this.#sayLost(reason)
       return
     }
     if (stalled) this.#say({ state: 'stalled' })
@@ -304,15 +312,18 @@ export class HttpTransport implements Transport, Door {
       const page = await this.call('recent_events', known > 0 ? { since_id: known, limit: 200 } : { limit: 1 })
       if (signal.aborted) return
       const recovered = this.#link.state !== 'live'
+      const back = this.#link.state === 'lost' || this.#link.state === 'stalled'
       this.#say({ state: 'live' })
       if (page.last_id > 0) this.#lastId = String(page.last_id)
       if (recovered) this.#on?.change({ type: 'changed', lastId: page.last_id })
       else if (page.last_id > known) this.#on?.change({ type: 'ledger', lastId: page.last_id })
       if (!recovered) this.#on?.change({ type: 'ticket', lastId: page.last_id })
-      if (page.has_more && known > 0) return
+      if (back) this.#streamFailed = 0 // it may have been the service that was away, not the stream that breaks
+      if (back || (page.has_more && known > 0)) return
     } catch (e) {
       if (signal.aborted) return
-      this.#sayLost(asError(e).message)
+      const said = asError(e)
+      this.#sayLost(said.code === 'offline' ? '' : said.message)
     }
     await pause(pollEvery, signal)
   }

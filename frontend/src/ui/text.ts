@@ -35,6 +35,9 @@ function visible(c: number, lines: boolean): string | null {
   return null
 }
 
+// Nearly every text is of these: printable ASCII and plain Chinese, which need no care.
+const ordinary = /^[\x20-\x7e\u4e00-\u9fff\u3001-\u3011\uff01-\uff5e]*$/
+
 const combining = /\p{M}/u
 const mostCombining = 4
 
@@ -43,6 +46,7 @@ const mostCombining = 4
  * then …. With lines, line breaks and tabs stay.
  */
 export function pieces(text: string, max: number = longest, lines = false): Piece[] {
+  if (text.length <= max && ordinary.test(text)) return text === '' ? [] : [{ text, mark: false }]
   const out: Piece[] = []
   let plain = ''
   let n = 0

@@ -1,0 +1,26 @@
+import { defineConfig } from '@playwright/test'
+import { fileURLToPath } from 'node:url'
+
+const built = fileURLToPath(new URL('../build/bin/', import.meta.url))
+
+// `make test-e2e` runs the tests in e2e; `make screenshots` the project `shots`.
+// One worker: the bars on time are for a machine that does nothing else. The
+// browser is the system's own; Playwright fetches none.
+export default defineConfig({
+  testDir: 'e2e',
+  outputDir: built + 'e2e',
+  workers: 1,
+  timeout: 90_000,
+  expect: { timeout: 15_000 },
+  forbidOnly: true,
+  reporter: [['list']],
+  use: {
+    browserName: 'chromium',
+    launchOptions: { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium' },
+    screenshot: 'only-on-failure',
+  },
+  projects: [
+    { name: 'page', testIgnore: 'shots/**' },
+    { name: 'shots', testMatch: 'shots/**/*.spec.ts', timeout: 300_000 },
+  ],
+})
