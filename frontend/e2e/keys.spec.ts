@@ -16,28 +16,60 @@ async function work(agent: Agent) {
 
 const ready = (page: Page) => expect(headline(page)).toHaveText(/moving, one failure/)
 
+// asked goes to Decide, where exactly one question waits.
+async function asked(page: Page, agent: Agent) {
+  await page.keyboard.press('g')
+  await page.keyboard.press('d')
+  await expect(headline(page)).toHaveText(/for you\.$/)
+  if ((await page.locator('article').count()) === 0) await agent.ask({ question: 'Which?', options: ['A', 'B', 'C', 'D', 'E'] })
+  await expect(page.locator('article')).toHaveCount(1)
+}
+
+async function leave(page: Page) {
+  await page.keyboard.press('g')
+  await page.keyboard.press('b')
+  await expect(selected(page)).toHaveAccessibleName(/^Brief/)
+}
+
+async function picks(page: Page, agent: Agent, n: number) {
+  await asked(page, agent)
+  await page.keyboard.press(String(n))
+  await expect(page.locator('article').getByRole('radio').nth(n - 1)).toBeChecked()
+  await leave(page)
+}
+
 // What every key of the help sheet does. The sheet and this list must name the same keys.
 const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
   'Go to Brief: 1, g b': async (page) => {
     for (const keys of [['1'], ['g', 'b']]) {
-      await page.keyboard.press('3')
+      await page.keyboard.press('4')
       await expect(selected(page)).toHaveAccessibleName('Settings')
       for (const k of keys) await page.keyboard.press(k)
       await expect(selected(page)).toHaveAccessibleName(/^Brief/)
     }
   },
-  'Go to Handoffs: 2, g h': async (page) => {
-    for (const keys of [['2'], ['g', 'h']]) {
+  'Go to Handoffs: 3, g h': async (page) => {
+    for (const keys of [['3'], ['g', 'h']]) {
       await page.keyboard.press('1')
       for (const k of keys) await page.keyboard.press(k)
       await expect(selected(page)).toHaveAccessibleName(/^Handoffs/)
     }
   },
-  'Go to Settings: 3, g s': async (page) => {
-    for (const keys of [['3'], ['g', 's']]) {
+  'Go to Settings: 4, g s': async (page) => {
+    for (const keys of [['4'], ['g', 's']]) {
       await page.keyboard.press('1')
       for (const k of keys) await page.keyboard.press(k)
       await expect(selected(page)).toHaveAccessibleName('Settings')
+    }
+  },
+  'Go to Decide: 2, g d': async (page) => {
+    for (const keys of [['2'], ['g', 'd']]) {
+      await page.keyboard.press('1')
+      await expect(selected(page)).toHaveAccessibleName(/^Brief/)
+      for (const k of keys) await page.keyboard.press(k)
+      await expect(selected(page)).toHaveAccessibleName(/^Decide/)
+      await page.keyboard.press('g')
+      await page.keyboard.press('b')
     }
   },
   'Every key: ?': async (page) => {
@@ -73,7 +105,7 @@ const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
     await page.keyboard.press('Escape')
   },
   'Back: esc': async (page) => {
-    await page.keyboard.press('2')
+    await page.keyboard.press('3')
     await page.keyboard.press('Enter')
     await expect(headline(page)).toHaveText(/^Review/)
     await page.keyboard.press('Escape')
@@ -95,14 +127,14 @@ const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
     await page.keyboard.press('Escape')
   },
   'New handoff: n': async (page) => {
-    await page.keyboard.press('2')
+    await page.keyboard.press('3')
     await page.keyboard.press('n')
     await expect(page.getByLabel('Target')).toBeFocused()
     await page.keyboard.press('Escape')
     await expect(headline(page)).toHaveText(/waiting/)
   },
   'Claim as me: c': async (page) => {
-    await page.keyboard.press('2')
+    await page.keyboard.press('3')
     await page.keyboard.press('j')
     await page.keyboard.press('c')
     await expect(row(page, 'Export the stems')).toContainText('claimed')
@@ -138,6 +170,40 @@ const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
     await page.keyboard.press('Enter')
     await expect(row(page, 'Mix the set')).toContainText('cancelled')
   },
+  'Pick option 1: 1': (page, agent) => picks(page, agent, 1),
+  'Pick option 2: 2': (page, agent) => picks(page, agent, 2),
+  'Pick option 3: 3': (page, agent) => picks(page, agent, 3),
+  'Pick option 4: 4': (page, agent) => picks(page, agent, 4),
+  'Pick option 5: 5': (page, agent) => picks(page, agent, 5),
+  'Answer: ⏎': async (page, agent) => {
+    await asked(page, agent)
+    await page.keyboard.press('1')
+    await page.keyboard.press('Enter')
+    await expect(page.locator('article')).toHaveCount(0)
+    await leave(page)
+  },
+  'Undo: u': async (page) => {
+    await page.keyboard.press('g')
+    await page.keyboard.press('d')
+    await page.keyboard.press('u')
+    await expect(page.locator('article')).toHaveCount(1)
+    await leave(page)
+  },
+  'Write an answer: i': async (page, agent) => {
+    await asked(page, agent)
+    await page.keyboard.press('i')
+    await page.keyboard.type('12iu')
+    await expect(page.locator('article textarea')).toHaveValue('12iu')
+    await page.keyboard.press('Enter')
+    await expect(page.locator('article')).toHaveCount(0)
+    await leave(page)
+  },
+  'Skip: s': async (page, agent) => {
+    await asked(page, agent)
+    await page.keyboard.press('s')
+    await expect(page.getByRole('region', { name: 'Skipped' })).toBeVisible()
+    await leave(page)
+  },
   'Copy id: y': async (page) => {
     await page.keyboard.press('y')
     await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/^hnd_/)
@@ -166,11 +232,11 @@ test('a key that the sheet does not list does nothing', async ({ agent, page }) 
   await work(agent)
   await ready(page)
   const still = () => page.locator('.panel').ariaSnapshot()
-  for (const [view, known] of [['1', 'gjk?123'], ['2', 'gjk?123n'], ['3', 'g?123']] as const) {
+  for (const [view, known] of [['1', 'gjk?1234'], ['3', 'gjk?1234n'], ['4', 'g?1234'], ['2', 'gjk?']] as const) {
     await page.keyboard.press(view)
     await headline(page).focus()
     const before = await still()
-    for (const key of 'abcdefghijklmnopqrstuvwxyz0456789/.-;') {
+    for (const key of 'abcdefghijklmnopqrstuvwxyz0123456789/.-;') {
       if (!known.includes(key)) await page.keyboard.press(key)
     }
     // Times move on by themselves; nothing else may.
@@ -178,8 +244,8 @@ test('a key that the sheet does not list does nothing', async ({ agent, page }) 
     expect(calm(await still())).toBe(calm(before))
   }
   // Nor does any with a modifier, which belongs to the browser or the system.
-  for (const key of ['Control+j', 'Alt+2', 'Meta+n']) await page.keyboard.press(key)
-  await expect(selected(page)).toHaveAccessibleName('Settings')
+  for (const key of ['Control+j', 'Alt+1', 'Meta+n']) await page.keyboard.press(key)
+  await expect(selected(page)).toHaveAccessibleName('Decide')
 })
 
 test('text that is typed is text', async ({ agent, page }) => {
@@ -295,6 +361,8 @@ test('everything can be done by keyboard alone, and the focus is always seen', a
   // The tabs by arrows.
   await tabTo(/^Brief/, 'Shift+Tab')
   await page.keyboard.press('ArrowRight')
+  await expect(page.getByRole('tab', { name: 'Decide' })).toBeFocused()
+  await page.keyboard.press('ArrowRight')
   await expect(page.getByRole('tab', { name: 'Handoffs' })).toBeFocused()
   await expect(headline(page)).toHaveText('Two waiting.')
   await tabTo(/^New handoff$/)
@@ -327,7 +395,7 @@ test('everything can be done by keyboard alone, and the focus is always seen', a
   await page.keyboard.press('Escape')
 
   // Settings: radio buttons by arrows, the switch by Space, out by Enter.
-  await page.keyboard.press('3')
+  await page.keyboard.press('4')
   await tabTo(/^$/) // the theme's choice has its name from its label
   await page.keyboard.press('ArrowRight')
   await expect(page.getByRole('radio', { name: 'Light' })).toBeChecked()

@@ -57,7 +57,7 @@ test('what is asked of the person while nobody answers is said to be unknown, an
 
 test('a service that is stopped and started again is found again, whatever was on the screen', async ({ steward, agent, page }) => {
   const id = await agent.handOver({ instruction: 'Export the stems' })
-  await page.keyboard.press('2')
+  await page.keyboard.press('3')
   await row(page, 'Export the stems').getByRole('button').first().click()
   await expect(headline(page)).toHaveText('Review: Export the stems')
   await page.keyboard.press('f')

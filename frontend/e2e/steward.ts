@@ -28,6 +28,17 @@ export class Refused extends Error {
   }
 }
 
+/** What ask_human takes. */
+export interface Question {
+  question: string
+  options?: string[]
+  context?: string
+  default_answer?: string
+  timeout_seconds?: number
+  urgency?: 'low' | 'normal' | 'blocking'
+  reversible?: boolean
+}
+
 interface Answer {
   id?: number
   result?: { structuredContent?: unknown; isError?: boolean }
@@ -73,9 +84,13 @@ export class Agent {
 
   /** call returns the tool's structured facts, or throws Refused. */
   async call<N extends OpName>(tool: N, args: Args<N>): Promise<Result<N>> {
+    return (await this.#tool(tool, args)) as Result<N>
+  }
+
+  async #tool(tool: string, args: unknown): Promise<unknown> {
     const { result } = await this.#ask('tools/call', { name: tool, arguments: args }, tool)
     if (result?.isError) throw new Refused(tool, (result.structuredContent ?? {}) as Refused['facts'])
-    return result?.structuredContent as Result<N>
+    return result?.structuredContent
   }
 
   /** report is report_done; it returns the event's id. */
@@ -87,6 +102,21 @@ export class Agent {
   async handOver(args: Partial<Args<'handoff_create'>> & { instruction: string }): Promise<string> {
     const key = `e2e-${Math.random().toString(36).slice(2)}`
     return (await this.call('handoff_create', { target: 'studio', idempotency_key: key, ...args })).handoff.id
+  }
+
+  /** ask is ask_human, which no page can call; it returns the question's id. */
+  async ask(args: Question): Promise<string> {
+    return ((await this.#tool('ask_human', args)) as { id: string }).id
+  }
+
+  /** wait is wait_for_answer. */
+  async wait(id: string, timeout_seconds = 0): Promise<{ status: string; answer?: string; answered_by?: string; revoked?: boolean }> {
+    return (await this.#tool('wait_for_answer', { id, timeout_seconds })) as { status: string }
+  }
+
+  /** cancel is cancel_ticket. */
+  async cancel(id: string): Promise<void> {
+    await this.#tool('cancel_ticket', { id })
   }
 
   async leave(): Promise<void> {

@@ -94,7 +94,7 @@ export const short = (id: string) => `H-${id.slice(-4)}`
 export const headline = (page: Page) => page.getByRole('heading', { level: 1 })
 
 /** tab goes to a view by pointer. */
-export const tab = (page: Page, name: 'Brief' | 'Handoffs' | 'Settings') => page.getByRole('tab', { name }).click()
+export const tab = (page: Page, name: 'Brief' | 'Decide' | 'Handoffs' | 'Settings') => page.getByRole('tab', { name }).click()
 
 /** overflow names what on the page is too wide for its place, and by how many pixels. */
 export const overflow = (page: Page) =>

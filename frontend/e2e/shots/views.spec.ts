@@ -53,7 +53,7 @@ for (const tongue of ['en', 'zh-CN'] as const satisfies readonly Tongue[]) {
       await page.screenshot({ path: `${out}keys-${tongue}-${look.colorScheme}-${look.width}.png` })
       await keyboard.press('Escape')
 
-      await keyboard.press('2')
+      await keyboard.press('3')
       await expect(page.locator('[data-row^="handoff-"]')).toHaveCount(5)
       await shoot(page, 'handoffs', look)
       await row(page, asked.slice(0, 12)).locator('[data-row]').click()
@@ -76,7 +76,7 @@ for (const tongue of ['en', 'zh-CN'] as const satisfies readonly Tongue[]) {
       await expect(page.locator('[aria-invalid="true"]')).toBeVisible()
       await shoot(page, 'new-fault', look)
       await keyboard.press('Escape')
-      await keyboard.press('3')
+      await keyboard.press('4')
       await expect(page.getByRole('tabpanel').locator('dl')).toBeVisible()
       await shoot(page, 'settings', look)
       await page.locator('main').evaluate((m) => m.scrollTo(0, m.scrollHeight))
