@@ -21,6 +21,13 @@ const module = "steward"
 var arrows = map[[2]string]string{
 	{"handoff", "ledger"}: "a handoff's state and its event are written in one transaction",
 
+	{"handoff/ticket", "ledger"}:  "a ticket's state and its event are written in one transaction",
+	{"handoff/ticket", "handoff"}: "tickets are named as handoffs are, and asked by the same callers",
+
+	{"mcp/ops", "handoff/ticket"}: "operations ask, answer and wait",
+
+	{"app/daemon", "handoff/ticket"}: "the service writes expiries down as they come",
+
 	{"mcp/ops", "ledger"}:  "operations read and append events",
 	{"mcp/ops", "handoff"}: "operations decide on handoffs",
 

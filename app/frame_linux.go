@@ -51,6 +51,11 @@ func newFrame(logger *slog.Logger) (*frame, error) {
 			return nil, err
 		}
 	}
+	// WebKit would read half of /proc every few seconds, to save memory for pages
+	// of another size: that was most of what a folded window cost.
+	if err := os.Setenv("WEBKIT_DISABLE_MEMORY_PRESSURE_MONITOR", "1"); err != nil {
+		return nil, err
+	}
 	if C.steward_start() == 0 {
 		return nil, &ops.Error{Code: ops.Unavailable, Message: "there is no display for the window here", Hint: "`steward serve` serves without one"}
 	}

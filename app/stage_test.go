@@ -214,7 +214,7 @@ func TestRearranged(t *testing.T) {
 	s.Moved(at(3000, 300))
 	s.todo.add(s.save)
 	f.take(t)
-	f.set(wide) // its display goes
+	f.set(wide)            // its display goes
 	s.Moved(at(1840, 300)) // the system makes room
 	s.Rearranged()
 	equal(t, f.take(t), "place orb {1816 976 80 80}", shapeText(Orb, "right", "bottom", ""))

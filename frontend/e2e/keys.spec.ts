@@ -357,6 +357,7 @@ test('everything can be done by keyboard alone, and the focus is always seen', a
   await tabTo(/^Acknowledge: api build/, 'Shift+Tab')
   await page.keyboard.press('Enter')
   await expect(headline(page)).toHaveText(/^\w+ moving\.$/)
+  await expect(headline(page)).toBeFocused() // no failure is left to go on to
 
   // The tabs by arrows.
   await tabTo(/^Brief/, 'Shift+Tab')

@@ -122,9 +122,9 @@ for (const [how, fault] of [
     await agent.report({ actor: 'web-app', outcome: 'found by asking' })
     await expect(row(page, 'found by asking').first()).toBeVisible()
     await expect(banner(page)).toBeHidden()
-    await expect.poll(() => asked.length).toBeGreaterThan(1)
-    const gap = asked[1]! - asked[0]!
-    expect(gap).toBeGreaterThan(4_500)
-    expect(gap).toBeLessThan(9_000) // the pause is 5 s; the rest is a machine that is busy
+    // The pause is 5 s; what is more is a machine that is busy.
+    const pauses = () => asked.slice(1).map((at, i) => at - asked[i]!)
+    await expect.poll(() => pauses().filter((p) => p > 4_500 && p < 9_000).length).toBeGreaterThan(0)
+    expect(asked.length).toBeLessThan(6)
   })
 }

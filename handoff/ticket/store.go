@@ -150,6 +150,13 @@ func Deliver(tx *ledger.Tx, ref, asker string, by handoff.By) (t Ticket, revoked
 	if t, err = read(&tx.View, ref); err != nil {
 		return t, false, err
 	}
+	if t.Status == Pending && tx.Now() >= t.ExpiresAt { // before the timer: the first change writes the expiry down
+		due := t.record(tx.Now())
+		if err := apply(tx, due, handoff.By{}); err != nil {
+			return t, false, err
+		}
+		t = due.after
+	}
 	c, revoked := t.deliver(asker, tx.Now())
 	if c.event != "" {
 		err = apply(tx, c, by)

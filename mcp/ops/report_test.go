@@ -227,7 +227,7 @@ func TestHeadline(t *testing.T) {
 		r     Report
 		since bool
 	}{
-		"Nothing has been reported yet.":                                            {},
+		"Nothing has been reported yet.": {},
 		"All is quiet: no decisions waiting, no unresolved failures, no moving actors, no open handoffs.": {r: Report{LastEvent: 3}},
 		"All is quiet and nothing is new: no decisions waiting, no unresolved failures, no moving actors, no open handoffs.": {
 			r: Report{LastEvent: 3}, since: true,

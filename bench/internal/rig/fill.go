@@ -23,6 +23,16 @@ func Workspace(i int) string { return fmt.Sprintf("ws-%02d", i%Workspaces) }
 // waits until the search index has them all, and returns how many bytes the file
 // has when it is closed again.
 func Fill(ctx context.Context, path string, n int) (size int64, err error) {
+	return FillWith(ctx, path, n, func(i int) ledger.Event {
+		e := Event(i%Actors, i/Actors)
+		e.Workspace = Workspace(i)
+		e.Caller = e.Workspace
+		return e
+	})
+}
+
+// FillWith is Fill with other events: the i-th is what event returns.
+func FillWith(ctx context.Context, path string, n int, event func(i int) ledger.Event) (size int64, err error) {
 	lock, err := ledger.Lock(path, "bench")
 	if err != nil {
 		return 0, err
@@ -36,10 +46,7 @@ func Fill(ctx context.Context, path string, n int) (size int64, err error) {
 	for from := 0; from < n; from += many {
 		_, err := l.Update(ctx, nil, [32]byte{}, func(tx *ledger.Tx) ([]byte, error) {
 			for i := from; i < min(n, from+many); i++ {
-				e := Event(i%Actors, i/Actors)
-				e.Workspace = Workspace(i)
-				e.Caller = e.Workspace
-				if _, err := tx.Append(e); err != nil {
+				if _, err := tx.Append(event(i)); err != nil {
 					return nil, err
 				}
 			}

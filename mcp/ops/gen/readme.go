@@ -53,6 +53,10 @@ var chinese = language{
 // chineseTitles must name every tool; a test says so.
 var chineseTitles = map[string]string{
 	"app_command":      "检查一条应用指令是否有效",
+	"ask_human":        "向人提问，不等待回答",
+	"cancel_ticket":    "撤回一个问题",
+	"list_pending":     "列出等待人回答的问题",
+	"wait_for_answer":  "等待人的回答",
 	"focus_change":     "说明当前关注的对象",
 	"handoff_claim":    "认领一项交接",
 	"handoff_create":   "把工作交给别人",
