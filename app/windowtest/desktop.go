@@ -54,7 +54,7 @@ func (d *Desktop) start() error {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return fmt.Errorf("Xvfb names no display: %w", err)
+		return fmt.Errorf("xvfb names no display: %w", err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {

@@ -6,11 +6,12 @@ import type { Agent } from './steward'
 // by keys, which are the same in every language.
 
 async function sound(page: Page, where: string) {
-  const { violations } = await new AxeBuilder({ page }).analyze()
+  // Legacy mode looks at one frame, which is all there is, and opens no further page for it.
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze()
   const bad = violations
     .filter((v) => v.impact === 'serious' || v.impact === 'critical')
     .map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => `${n.target.join(' ')} (${n.failureSummary?.split('\n').slice(1).join('; ').trim()})`).join(', ')}`)
-  expect(bad, where).toEqual([])
+  expect.soft(bad, where).toEqual([]) // every view is looked at, whatever the ones before held
 }
 
 async function work(agent: Agent) {
@@ -26,6 +27,7 @@ async function work(agent: Agent) {
 for (const locale of ['en-US', 'zh-CN']) {
   for (const colorScheme of ['dark', 'light'] as const) {
     test(`axe finds nothing serious: ${locale}, ${colorScheme}`, async ({ steward, agent, person }) => {
+      test.setTimeout(240_000)
       const door = await (await person.browser({ locale, colorScheme })).newPage()
       await door.goto(steward.url)
       await expect(door.getByRole('heading', { level: 1 })).toBeVisible()

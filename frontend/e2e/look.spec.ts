@@ -70,8 +70,8 @@ for (const [name, size] of [
     const page = await person.signedIn({ viewport: size, deviceScaleFactor: name.startsWith('zoomed') ? 2 : 1 })
     await work(agent)
     await everywhere(page, async (where) => {
-      expect(await overflow(page), `${where}: too wide by`).toEqual([])
-      expect(await unreachable(page), `${where}: out of reach`).toEqual([])
+      expect.soft(await overflow(page), `${where}: too wide by`).toEqual([])
+      expect.soft(await unreachable(page), `${where}: out of reach`).toEqual([])
     })
   })
 }

@@ -96,10 +96,14 @@ export const headline = (page: Page) => page.getByRole('heading', { level: 1 })
 /** tab goes to a view by pointer. */
 export const tab = (page: Page, name: 'Brief' | 'Decide' | 'Handoffs' | 'Settings') => page.getByRole('tab', { name }).click()
 
-/** overflow names what on the page is too wide for its place, and by how many pixels. */
+/** overflow names what on the page is too wide for its place, by how many pixels, and what in it sticks out. */
 export const overflow = (page: Page) =>
   page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('main, header, footer, dialog, [role="tablist"], .banner, .note')]
       .filter((e) => e.scrollWidth > e.clientWidth)
-      .map((e) => `${e.tagName.toLowerCase()} ${e.getAttribute('role') ?? e.className}: ${e.scrollWidth - e.clientWidth}`),
+      .map((e) => {
+        const edge = e.getBoundingClientRect().right + 0.5
+        const out = [...e.querySelectorAll('*')].filter((x) => x.getBoundingClientRect().right > edge && x.childElementCount === 0)
+        return `${e.tagName.toLowerCase()} ${e.getAttribute('role') ?? e.className}: ${e.scrollWidth - e.clientWidth}: ${out.map((x) => x.textContent?.trim().slice(0, 40)).join(' | ')}`
+      }),
   )
