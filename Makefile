@@ -106,11 +106,14 @@ test-clients: $(steward) need-go ## real MCP clients against the built program; 
 	STEWARD_CLIENTS=$$clients STEWARD_CLIENTS_PROGRAM=$(CURDIR)/$(steward) \
 		$(GO) test -count=1 -v -timeout 20m ./app/clients/
 
-bench: build need-go need-browser ## ratios against peers and limits, about ten minutes
+bench: build need-go need-browser $(if $(filter Linux,$(system)),need-screen) ## ratios against peers and limits, about a quarter of an hour
 	@build/need.sh 'the Python peer of the benchmarks' python3 python3
 	$(GO) build -trimpath -o $(bin)/bench/ ./bench/...
 	@for b in receipts report workspaces bridge idle kill page; do \
 		$(bin)/bench/$$b -steward $(steward) || exit 1; done
+ifeq ($(system),Linux)
+	$(bin)/bench/window -window $(desktop)
+endif
 
 bench-large: build need-go ## ten million events, and a disk made slow by strace
 	@build/need.sh 'slows fsync down' strace strace

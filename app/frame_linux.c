@@ -86,6 +86,9 @@ static void cut_out(int w, int h) {
 	cairo_region_destroy(region);
 }
 
+/* How much larger the person wants the panel's text. */
+static double zoom = 1.0;
+
 static void limit(void) {
 	gtk_window_set_geometry_hints(window, NULL, &limits, bounded);
 	loose = FALSE;
@@ -117,6 +120,7 @@ void steward_place(int to, int x, int y, int w, int h, int min_w, int min_h) {
 	}
 	gtk_window_resize(window, w, h);
 	cut_out(w, h);
+	webkit_web_view_set_zoom_level(view, to == STEWARD_PANEL ? zoom : 1.0);
 }
 
 /* The keyboard */
@@ -200,6 +204,31 @@ static gboolean configured(GtkWidget *w, GdkEventConfigure *e, gpointer data) {
 static gboolean unfocused(GtkWidget *w, GdkEvent *e, gpointer data) {
 	stewardBlurred();
 	return FALSE;
+}
+
+/* Ctrl with plus, minus and nought do in the panel what they do in a browser. */
+static gboolean keyed(GtkWidget *w, GdkEventKey *e, gpointer data) {
+	if (shape != STEWARD_PANEL || (e->state & gtk_accelerator_get_default_mod_mask() & ~GDK_SHIFT_MASK) != GDK_CONTROL_MASK)
+		return FALSE;
+	switch (e->keyval) {
+	case GDK_KEY_plus:
+	case GDK_KEY_equal:
+	case GDK_KEY_KP_Add:
+		zoom = MIN(zoom + 0.1, 2.0);
+		break;
+	case GDK_KEY_minus:
+	case GDK_KEY_KP_Subtract:
+		zoom = MAX(zoom - 0.1, 0.8);
+		break;
+	case GDK_KEY_0:
+	case GDK_KEY_KP_0:
+		zoom = 1.0;
+		break;
+	default:
+		return FALSE;
+	}
+	webkit_web_view_set_zoom_level(view, zoom);
+	return TRUE;
 }
 
 static void recomposed(GdkScreen *screen, gpointer data) {
@@ -313,6 +342,7 @@ static void prepare(void) {
 	steward_place(STEWARD_ORB, start.x, start.y, start.width, start.height, start.width, start.height);
 
 	g_signal_connect(window, "configure-event", G_CALLBACK(configured), NULL);
+	g_signal_connect(window, "key-press-event", G_CALLBACK(keyed), NULL);
 	g_signal_connect(window, "focus-out-event", G_CALLBACK(unfocused), NULL);
 	g_signal_connect(screen, "composited-changed", G_CALLBACK(recomposed), NULL);
 	g_signal_connect(screen, "monitors-changed", G_CALLBACK(rearranged), NULL);

@@ -23,17 +23,17 @@ const limit = 10 * time.Second
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// page writes down what a page would be told.
-type page struct {
+// heard writes down what a page would be told.
+type heard struct {
 	mu    sync.Mutex
 	news  []ops.Notice
 	links []linkState
 	more  chan struct{}
 }
 
-func newPage() *page { return &page{more: make(chan struct{}, 1)} }
+func newPage() *heard { return &heard{more: make(chan struct{}, 1)} }
 
-func (p *page) emit(event string, data any) {
+func (p *heard) emit(event string, data any) {
 	p.mu.Lock()
 	switch d := data.(type) {
 	case ops.Notice:
@@ -51,7 +51,7 @@ func (p *page) emit(event string, data any) {
 }
 
 // until waits until the page has been told enough.
-func (p *page) until(t *testing.T, enough func(news []ops.Notice, links []linkState) bool) {
+func (p *heard) until(t *testing.T, enough func(news []ops.Notice, links []linkState) bool) {
 	t.Helper()
 	for end := time.After(limit); ; {
 		p.mu.Lock()

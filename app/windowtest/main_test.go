@@ -4,6 +4,7 @@ package windowtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -110,11 +111,16 @@ func start(t *testing.T, d *windowtest.Desktop, h *windowtest.House, env ...stri
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			var page json.RawMessage
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_ = w.Eval(ctx, `({size: [innerWidth, innerHeight], shape: document.body.className, last: window.seen?.shapes.slice(-4), keys: window.seen?.keys.slice(-6)})`, &page) // it may be gone
+			r, err := w.Bounds()
+			t.Logf("the window is %v, %v; the page %s; it said:\n%s", r, err, page, w.Said())
+		}
 		if err := w.Kill(); err != nil {
 			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("the window said:\n%s", w.Said())
 		}
 	})
 	return &win{w, t}

@@ -98,7 +98,7 @@ func TestHandoffReviewed(t *testing.T) {
 	id := list.Handoffs[0].ID
 
 	w.openReal()
-	w.must(d.Type("2"))
+	w.must(d.Type("3"))
 	w.until(`document.querySelector('[role="tab"][aria-selected="true"]').textContent.includes('Handoffs')`)
 	w.until(`document.querySelector('[data-row="handoff-` + id + `"]')`)
 	w.click(`[data-row="handoff-` + id + `"]`)

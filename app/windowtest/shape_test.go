@@ -154,6 +154,22 @@ func TestWindow(t *testing.T) {
 		w.until(`document.body.classList.contains('panel')`)
 		w.fold()
 	})
+	t.Run("its text is made larger, and the orb is not", func(t *testing.T) {
+		w := at(t)
+		w.must(d.Click(1, middle(w.orb())))
+		w.until(`innerWidth > 400`)
+		w.must(active(d, must(w.ID())))
+		for range 12 { // to the most there is
+			w.must(d.With(windowtest.Control, '='))
+		}
+		w.until(`Math.abs(outerWidth / innerWidth - 2) < 0.02`)
+		w.fold()
+		w.must(d.Click(1, middle(w.orb())))
+		w.until(`innerWidth > 200 && Math.abs(outerWidth / innerWidth - 2) < 0.02`)
+		w.must(d.With(windowtest.Control, '0'))
+		w.until(`innerWidth > 400`)
+		w.fold()
+	})
 	t.Run("a hundred times leave no ghost and do not freeze it", func(t *testing.T) {
 		w := at(t)
 		stand := w.orb()

@@ -223,10 +223,9 @@ func (x *X) Drag(from, to Point, step func()) error {
 
 // The keys that have no letter.
 const (
-	Escape = 0xff1b
-	Return = 0xff0d
-	Tab    = 0xff09
-	Space  = ' '
+	Escape  = 0xff1b
+	Return  = 0xff0d
+	Control = 0xffe3
 )
 
 // Key presses and releases keys one after the other: letters as they are, others
@@ -242,6 +241,16 @@ func (x *X) Key(syms ...uint32) error {
 		}
 	}
 	return nil
+}
+
+// With presses a key while another is held.
+func (x *X) With(held uint32, sym uint32) error {
+	code, ok := x.keys[held]
+	if !ok {
+		return fmt.Errorf("the keyboard has no key %#x", held)
+	}
+	err := errors.Join(x.fake(2, code, Point{}), x.Key(sym))
+	return errors.Join(err, x.fake(3, code, Point{}))
 }
 
 // Type types lower-case letters, digits and spaces.

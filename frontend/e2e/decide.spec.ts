@@ -136,16 +136,10 @@ test('a queue is drained where there is no stream, by asking for it', async ({ a
 test('the page is drawn in a frame that is hidden and has no size', async ({ agent, person, steward }) => {
   await agent.ask({ question: 'Seen?' })
   const page = await person.signedIn()
-  await page.evaluate((url) => {
-    const frame = document.createElement('iframe')
-    frame.src = url
-    frame.style.cssText = 'width:0;height:0;border:0;display:none'
-    document.body.append(frame)
-  }, steward.url)
-  const frame = await expect
-    .poll(() => page.frames().find((f) => f !== page.mainFrame())?.url())
-    .toBe(steward.url)
-    .then(() => page.frames().find((f) => f !== page.mainFrame())!)
+  const host = `${steward.url}host`
+  await page.route(host, (route) => route.fulfill({ contentType: 'text/html', body: `<title>Host</title><iframe src="${steward.url}" style="display:none;width:0;height:0;border:0"></iframe>` }))
+  await page.goto(host)
+  const frame = page.frame({ url: steward.url })!
   await expect.poll(() => frame.title()).toBe('(1) heads-up')
   expect(await frame.evaluate(() => document.querySelector('h1')?.textContent)).toContain('one decision waits')
 })

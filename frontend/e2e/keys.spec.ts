@@ -170,6 +170,10 @@ const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
     await page.keyboard.press('Enter')
     await expect(row(page, 'Mix the set')).toContainText('cancelled')
   },
+  'Copy id: y': async (page) => {
+    await page.keyboard.press('y')
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/^hnd_/)
+  },
   'Pick option 1: 1': (page, agent) => picks(page, agent, 1),
   'Pick option 2: 2': (page, agent) => picks(page, agent, 2),
   'Pick option 3: 3': (page, agent) => picks(page, agent, 3),
@@ -203,10 +207,6 @@ const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
     await page.keyboard.press('s')
     await expect(page.getByRole('region', { name: 'Skipped' })).toBeVisible()
     await leave(page)
-  },
-  'Copy id: y': async (page) => {
-    await page.keyboard.press('y')
-    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/^hnd_/)
   },
 }
 
