@@ -38,7 +38,7 @@ async function nothing(page: Page, where: string) {
     title: document.title,
     controls: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u200b]/.test(document.querySelector('main')!.textContent!),
   }))
-  expect(found, where).toEqual({ ran: false, markup: 0, title: 'Steward', controls: false })
+  expect(found, where).toEqual({ ran: false, markup: 0, title: 'heads-up', controls: false })
   // Every line stays inside its view, and no text runs into its neighbour.
   const out = await page.evaluate(() => {
     const wide = document.querySelector('main')!.getBoundingClientRect()
