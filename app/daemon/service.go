@@ -197,6 +197,12 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	if lost := log.Orphan(); lost != "" {
+		s.Logger.Error("the ledger file was gone, its write-ahead log was not; a new ledger was begun", "ledger", log.Path(), "kept", lost)
+		if err := losing.fails(ctx, log, errLost, lost); err != nil {
+			s.Logger.Error("the ledger's loss", "err", err)
+		}
+	}
 	set := ops.NewSet(&ops.Env{
 		Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger,
 		Settings: s.Settings, About: s.about, Opener: desktop{s.Env},
