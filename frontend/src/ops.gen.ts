@@ -2,7 +2,6 @@
 
 /** Check a command before you hand it to an app: navigate needs a view, dispatch a target. Answers valid with the command, or the errors with the allowed values. It writes and moves nothing: to hand work over use handoff_create. */
 export interface AppCommandArgs {
-  /** navigate opens a view; dispatch addresses a target */
   op: string;
   /** Needed by navigate */
   view?: string;
@@ -127,7 +126,7 @@ export interface FailureAcknowledgeResult {
   metrics_dropped?: string[];
 }
 
-/** Say that the user, or the actor you name, turned to another workspace or object, so that situation_report shows the right focus. Wants at least one of workspace, object_id, object_type. It is no receipt and never counts as activity. */
+/** Say that the user, or the actor you name, turned to another workspace or object: situation_report shows it as focus. Wants at least one of workspace, object_id, object_type. It never counts as activity. */
 export interface FocusChangeArgs {
   /** Where attention went; default is this connection's */
   workspace?: string;
@@ -135,7 +134,7 @@ export interface FocusChangeArgs {
   object_id?: string;
   /** What kind of thing it is: file, task, page */
   object_type?: string;
-  /** Whose attention; default user */
+  /** Whose attention */
   actor?: string;
 }
 
@@ -361,7 +360,7 @@ export interface SettingsSetResult {
 export interface SituationReportArgs {
   /** Only this workspace's events, failures, actors and focus; handoffs are always all */
   workspace_id?: string;
-  /** Key events after this id only: pass back last_injected_event_id */
+  /** Key events after this id only */
   since_id?: number;
 }
 
