@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"steward/app/update"
 	"steward/ledger"
 	"steward/mcp/local"
 	"steward/mcp/ops"
@@ -140,7 +141,7 @@ func (w *waiter) auto(ctx context.Context, tried time.Duration) (pause time.Dura
 	defer cancel()
 	info, err := Info(ctx, w.Paths)
 	switch {
-	case err == nil && info.Role == string(Auto) && compareVersions(w.Version, info.Version) > 0 && !w.reached:
+	case err == nil && info.Role == string(Auto) && update.Compare(w.Version, info.Version) > 0 && !w.reached:
 		if w.ask(ctx, ""); w.reply == "" && w.reached {
 			return pollFast
 		}
