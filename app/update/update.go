@@ -54,10 +54,13 @@ func Here(version string) (*Source, error) {
 	if address == "" || publicKey == "" {
 		return nil, ErrNoSource
 	}
-	return newSource(address, publicKey, notes, version)
+	return New(address, publicKey, notes, version)
 }
 
-func newSource(address, publicKey, notes, version string) (*Source, error) {
+// New returns a source at an https address, or at an http one of this machine,
+// whose releases are signed with the key that belongs to publicKey, 32 raw bytes
+// in base64. The error is an ErrNoSource.
+func New(address, publicKey, notes, version string) (*Source, error) {
 	key, err := base64.StdEncoding.DecodeString(publicKey)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return nil, fmt.Errorf("%w: its release key is not %d bytes in base64", ErrNoSource, ed25519.PublicKeySize)

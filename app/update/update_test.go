@@ -76,7 +76,7 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 
 func (s *shelf) source(t *testing.T, own string) *Source {
 	t.Helper()
-	src, err := newSource(s.URL+"/releases", base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey)), "", own)
+	src, err := New(s.URL+"/releases", base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey)), "", own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("to %s: %+v", target, r)
 		}
 	}
-	from, err := newSource(secure.URL, base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey)), "", "1.0.0")
+	from, err := New(secure.URL, base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey)), "", "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,25 +235,25 @@ func TestRedirects(t *testing.T) {
 func TestSource(t *testing.T) {
 	key := base64.StdEncoding.EncodeToString(make([]byte, ed25519.PublicKeySize))
 	for _, a := range []string{"https://example.com/releases", "https://example.com/a/b/", "http://127.0.0.1:8000/", "http://[::1]/x", "http://localhost:1"} {
-		src, err := newSource(a, key, "", "1.0.0")
+		src, err := New(a, key, "", "1.0.0")
 		if err != nil || src.Notes != strings.TrimSuffix(a, "/")+"/" {
 			t.Errorf("%s: %+v, %v", a, src, err)
 		}
 	}
 	for _, a := range []string{"http://example.com/", "http://127.0.0.1.example.com/", "ftp://example.com/", "example.com", "https://", "https://user:word@example.com/", "file:///tmp/", ":"} {
-		if src, err := newSource(a, key, "", "1.0.0"); !errors.Is(err, ErrNoSource) {
+		if src, err := New(a, key, "", "1.0.0"); !errors.Is(err, ErrNoSource) {
 			t.Errorf("%s: %+v, %v", a, src, err)
 		}
 	}
 	for _, k := range []string{"x", base64.StdEncoding.EncodeToString([]byte("short")), key + key} {
-		if src, err := newSource("https://example.com/", k, "", "1.0.0"); !errors.Is(err, ErrNoSource) {
+		if src, err := New("https://example.com/", k, "", "1.0.0"); !errors.Is(err, ErrNoSource) {
 			t.Errorf("key %s: %+v, %v", k, src, err)
 		}
 	}
 	if src, err := Here("1.0.0"); !errors.Is(err, ErrNoSource) { // this test was built without
 		t.Errorf("%+v, %v", src, err)
 	}
-	if src, err := newSource("https://example.com/x", key, "https://example.com/news", "1.0.0"); err != nil || src.Notes != "https://example.com/news" {
+	if src, err := New("https://example.com/x", key, "https://example.com/news", "1.0.0"); err != nil || src.Notes != "https://example.com/news" {
 		t.Errorf("%+v, %v", src, err)
 	}
 }
