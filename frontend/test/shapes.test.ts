@@ -202,7 +202,7 @@ describe('settings', () => {
       [{ state: 'unset' }, 'This build knows no address for updates, so nobody is asked.', '这个构建不知道更新地址，因此不会查询。'],
       [{ state: 'current', checked_at: at }, 'This is the newest version, as of ', '截至 '],
       [{ state: 'failed', checked_at: at, problem: 'no route <b>' }, 'The last look failed: \u2068no route <b>\u2069. The next is in a day.', '上次查询失败：\u2068no route <b>\u2069。一天后再试。'],
-      [{ state: 'newer', version: '9.1.0', notes: 'https://example.org/news', checked_at: at }, 'Steward \u20689.1.0\u2069 is there. Type steward update to fetch it. What is new: https://example.org/news', '已有 Steward \u20689.1.0\u2069。输入 steward update 即可下载。 新内容: https://example.org/news'],
+      [{ state: 'newer', version: '9.1.0', notes: 'https://example.org/news', checked_at: at }, 'Steward \u20689.1.0\u2069 is there. Type steward update to fetch it. What is new: https://example.org/news', '已有 Steward \u20689.1.0\u2069。输入 steward update 即可下载。 新内容：https://example.org/news'],
     ]
     for (const language of ['en', 'zh-CN'] as const) {
       fake.world.settings.language = language
