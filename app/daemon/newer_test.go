@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -120,12 +121,15 @@ func TestOutlook(t *testing.T) {
 		settings, turn := settingsIn(t)
 		settings.now = time.Now
 		begin := time.Now()
+		var mu sync.Mutex // of both
 		var looks []time.Duration
 		var last time.Time
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		o := &outlook{settings: settings, now: time.Now, last: func() time.Time { return last }, start: begin.Add(7 * time.Minute), spread: 50 * time.Minute,
+		o := &outlook{settings: settings, now: time.Now, last: func() time.Time { mu.Lock(); defer mu.Unlock(); return last }, start: begin.Add(7 * time.Minute), spread: 50 * time.Minute,
 			look: func(context.Context) {
+				mu.Lock()
+				defer mu.Unlock()
 				last = time.Now()
 				looks = append(looks, time.Since(begin))
 			}}
@@ -134,6 +138,8 @@ func TestOutlook(t *testing.T) {
 		expect := func(want ...time.Duration) {
 			t.Helper()
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if len(looks) != len(want) {
 				t.Fatalf("looked at %v; want %v", looks, want)
 			}
@@ -170,7 +176,9 @@ func TestOutlook(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(30 * 24 * time.Hour)
 		expect()
+		mu.Lock()
 		last = time.Now().Add(1000 * time.Hour) // of a clock that was wrong
+		mu.Unlock()
 		turn(true)
 		expect(time.Since(begin))
 		stop()
