@@ -66,6 +66,7 @@ type service struct {
 	http  *mcp.HTTP     // nil until the door is open
 	text  string        // what the lock file says of this process
 	fixed bool          // Listen does not come from Settings
+	set   *ops.Set      // nil until the ledger is open
 	kept  chan struct{} // closed when no daily copy is being made any more; nil before Serving
 
 	mu     sync.Mutex
@@ -203,11 +204,11 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 			s.Logger.Error("the ledger's loss", "err", err)
 		}
 	}
-	set := ops.NewSet(&ops.Env{
+	s.set = ops.NewSet(&ops.Env{
 		Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger,
 		Settings: s.Settings, About: s.about, Opener: desktop{s.Env},
 	}, ops.All()...)
-	sp := &spool{dir: s.Paths.Spool, log: log, set: set, logger: s.Logger}
+	sp := &spool{dir: s.Paths.Spool, log: log, set: s.set, logger: s.Logger}
 	s.sock.Progress(0.25)
 	s.importOlder(s.going, log)
 	s.sock.Progress(0.5)
@@ -216,11 +217,11 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	s.mu.Lock()
 	s.spool = sp
 	s.mu.Unlock()
-	server := mcp.NewServer(s.Version, set, s.Logger)
+	server := mcp.NewServer(s.Version, s.set, s.Logger)
 	if s.Ready != nil {
-		s.Ready(set, log)
+		s.Ready(s.set, log)
 	}
-	s.openDoor(server, set, log)
+	s.openDoor(server, s.set, log)
 	if s.door == nil {
 		s.become(Serving, nil)
 	} else {
@@ -235,6 +236,7 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 func (s *service) serve(ctx context.Context, log *ledger.Log, mine os.FileInfo) error {
 	defer s.keep(log)()
 	defer s.expiries(log)()
+	defer s.updates()()
 	look := min(s.Idle, lookAfter)
 	idle := time.NewTimer(look)
 	defer idle.Stop()

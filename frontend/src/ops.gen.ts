@@ -337,6 +337,8 @@ export interface SettingsGetResult {
   language: "system" | "en" | "zh-CN";
   /** whether single letters are shortcuts */
   single_keys: boolean;
+  /** whether the service asks once a day if there is a newer version */
+  update_check: boolean;
   about: About;
 }
 
@@ -346,6 +348,8 @@ export interface SettingsSetArgs {
   language?: "system" | "en" | "zh-CN";
   /** Whether single letters are shortcuts */
   single_keys?: boolean;
+  /** Whether the service asks once a day if there is a newer version */
+  update_check?: boolean;
 }
 
 export interface SettingsSetResult {
@@ -353,6 +357,8 @@ export interface SettingsSetResult {
   language: "system" | "en" | "zh-CN";
   /** whether single letters are shortcuts */
   single_keys: boolean;
+  /** whether the service asks once a day if there is a newer version */
+  update_check: boolean;
   about: About;
 }
 
@@ -437,6 +443,7 @@ export interface About {
   license: string;
   /** to whom work may be handed */
   targets: string[];
+  update: Update;
 }
 
 export interface AppCommand {
@@ -712,6 +719,19 @@ export interface Ticket {
   answered_by?: "human" | "default";
   answered_at?: string;
   card: string;
+}
+
+export interface Update {
+  /** unset: this build knows no address to ask; off: the person has not turned it on; unknown: it has not been asked yet */
+  state: "unset" | "off" | "unknown" | "current" | "newer" | "failed";
+  /** the newer one */
+  version?: string;
+  /** address of the page that says what is new in it */
+  notes?: string;
+  /** why the last look failed */
+  problem?: string;
+  /** when it was asked last */
+  checked_at?: string;
 }
 
 /** Every operation by its name. */
