@@ -2,20 +2,25 @@
 
 package app
 
+/*
+#cgo CFLAGS: -fobjc-arc -mmacosx-version-min=12.0
+#cgo LDFLAGS: -framework Cocoa -framework UniformTypeIdentifiers -mmacosx-version-min=12.0
+#include "frame_darwin.h"
+*/
+import "C"
+
 import (
 	"context"
 	"log/slog"
 	"os"
-	"sync"
+	"strconv"
 	"sync/atomic"
 
 	wails "github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
-// frame is the one window, by what the library offers of it on macOS. Where it
-// is told apart from other windows (no button in the Dock, over full-screen
-// programs, no keyboard while an orb) wants code that only a Mac can build and
-// try.
+// frame is the one window. AppKit calls back without saying which, so it is kept
+// in theFrame.
 type frame struct {
 	logger *slog.Logger
 	stage  atomic.Pointer[Stage]
@@ -24,49 +29,58 @@ type frame struct {
 	gone   chan struct{}                   // closed when it is no more
 	start  atomic.Pointer[string]          // not used on macOS
 
-	mu    sync.Mutex
-	first Rect
+	known atomic.Pointer[[]Screen] // the displays as they were last looked at
 }
 
-// The library names the displays' sizes only when there is a window. Until then
-// one of a common size stands for them.
-var before = Screen{Key: "display", Bounds: Rect{0, 0, 1440, 900}, Work: Rect{0, 25, 1440, 800}, Primary: true}
+var theFrame *frame
 
 func newFrame(logger *slog.Logger) (*frame, error) {
-	return &frame{logger: logger, up: make(chan struct{}), gone: make(chan struct{})}, nil
+	theFrame = &frame{logger: logger, up: make(chan struct{}), gone: make(chan struct{})}
+	C.steward_watch()
+	theFrame.look()
+	return theFrame, nil
 }
 
-// catch places the library's window when it is there.
-func (f *frame) catch(r Rect) {
-	f.first = r
-	go func() {
-		select {
-		case <-f.up:
-			f.Place(Orb, r)
-			if s := f.stage.Load(); s != nil {
-				s.Rearranged()
-			}
-		case <-f.gone:
-		}
-	}()
+// catch waits for the library's window, which is to appear at r as an orb.
+func (f *frame) catch(r Rect) { C.steward_catch(C.int(r.X), C.int(r.Y), C.int(r.W), C.int(r.H)) }
+
+//export stewardMoved
+func stewardMoved(x, y, w, h C.int) {
+	if s := theFrame.stage.Load(); s != nil {
+		s.Moved(Rect{int(x), int(y), int(w), int(h)})
+	}
 }
 
-func (f *frame) screens() []Screen {
-	ctx := f.ctx.Load()
-	if ctx == nil {
-		return []Screen{before}
+//export stewardBlurred
+func stewardBlurred() {
+	if s := theFrame.stage.Load(); s != nil {
+		s.Blurred()
 	}
-	all, err := wails.ScreenGetAll(*ctx)
-	if err != nil || len(all) == 0 {
-		return []Screen{before}
+}
+
+//export stewardRearranged
+func stewardRearranged() {
+	theFrame.look()
+	if s := theFrame.stage.Load(); s != nil {
+		s.Rearranged()
 	}
-	for _, s := range all { // places are relative to the display that the window is on
-		if s.IsCurrent {
-			r := Rect{0, 0, s.Size.Width, s.Size.Height}
-			return []Screen{{Key: "display", Bounds: r, Work: Rect{0, 25, r.W, r.H - 25}, Primary: true}}
+}
+
+// look finds out what displays there are, on the main thread.
+func (f *frame) look() {
+	var found [16]C.steward_screen
+	n := int(C.steward_screens(&found[0], C.int(len(found))))
+	all := make([]Screen, n)
+	seen := map[string]int{}
+	for i, s := range found[:n] {
+		rect := func(r [4]C.int) Rect { return Rect{int(r[0]), int(r[1]), int(r[2]), int(r[3])} }
+		key := C.GoString(&s.key[0])
+		if seen[key]++; seen[key] > 1 { // two of one make
+			key += " " + strconv.Itoa(seen[key])
 		}
+		all[i] = Screen{Key: key, Bounds: rect(s.bounds), Work: rect(s.work), Primary: s.primary != 0}
 	}
-	return []Screen{before}
+	f.known.Store(&all)
 }
 
 func (f *frame) Screens() []Screen {
@@ -74,39 +88,28 @@ func (f *frame) Screens() []Screen {
 	case <-f.gone:
 		return nil
 	default:
-		return f.screens()
+		return *f.known.Load()
 	}
 }
 
 func (f *frame) Composited() bool { return true }
 
 func (f *frame) Place(s Shape, r Rect) {
-	ctx := f.ctx.Load()
-	if ctx == nil {
-		return
+	kind, least := C.int(C.STEWARD_ORB), r.size()
+	switch s {
+	case Menu:
+		kind = C.STEWARD_MENU
+	case Panel:
+		kind, least = C.STEWARD_PANEL, Size{min(panelMin.W, r.W), min(panelMin.H, r.H)}
 	}
-	least := r.size()
-	if s == Panel {
-		least = Size{min(panelMin.W, r.W), min(panelMin.H, r.H)}
-	}
-	wails.WindowSetMinSize(*ctx, least.W, least.H)
-	wails.WindowSetSize(*ctx, r.W, r.H)
-	wails.WindowSetPosition(*ctx, r.X, r.Y)
+	C.steward_place(kind, C.int(r.X), C.int(r.Y), C.int(r.W), C.int(r.H), C.int(least.W), C.int(least.H))
 }
 
-func (f *frame) Focus() {
-	if ctx := f.ctx.Load(); ctx != nil {
-		wails.WindowShow(*ctx)
-	}
-}
+func (f *frame) Focus() { C.steward_focus() }
 
-func (f *frame) GiveBack() {}
+func (f *frame) GiveBack() { C.steward_give_back() }
 
-func (f *frame) Raise() {
-	if ctx := f.ctx.Load(); ctx != nil {
-		wails.WindowSetAlwaysOnTop(*ctx, true)
-	}
-}
+func (f *frame) Raise() { C.steward_raise() }
 
 func (f *frame) Run(script string) {
 	if ctx := f.ctx.Load(); ctx != nil {

@@ -143,7 +143,7 @@ func (w *window) present(home string) error {
 		Linux: &linux.Options{ProgramName: "steward", Icon: icon, WindowIsTranslucent: true, WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
 		Windows: &windows.Options{WebviewIsTransparent: true, WindowIsTranslucent: true, BackdropType: windows.None,
 			DisableFramelessWindowDecorations: true, DisablePinchZoom: true, WindowClassName: windowClass, WebviewUserDataPath: filepath.Join(home, "webview")},
-		Mac: &mac.Options{WebviewIsTransparent: true, WindowIsTranslucent: true, DisableZoom: true},
+		Mac: &mac.Options{WebviewIsTransparent: true, DisableZoom: true}, // translucent would be a frosted square behind the orb
 	})
 	if err != nil {
 		return &ops.Error{Code: ops.Unavailable, Message: "the window cannot be shown: " + err.Error(), Hint: "`steward serve` serves without one", Err: err}

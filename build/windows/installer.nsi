@@ -1,0 +1,363 @@
+; The installer for one person: no administrator, nothing outside of their own
+; folders and registry. package.sh defines what is in capitals below.
+;
+;   setup.exe /S [/AUTOSTART] [/D=FOLDER]   without a question; /D last
+;   uninstall.exe /S                        the same; keeps the data folder
+;
+; Exit codes: 0 done, 1 cancelled, 2 failed, 6 a running Steward could not be
+; stopped and nothing was changed, 64 Windows is too old, 65 another machine.
+
+Unicode true
+SetCompressor /SOLID lzma
+RequestExecutionLevel user
+ManifestDPIAware true
+ManifestSupportedOS Win10
+Name "Steward"
+OutFile "${OUT}"
+InstallDir "$LOCALAPPDATA\Programs\Steward"
+BrandingText "Steward ${VERSION}"
+ShowInstDetails nevershow
+ShowUninstDetails nevershow
+
+!define UNINSTALL "Software\Microsoft\Windows\CurrentVersion\Uninstall\Steward"
+!define RUN "Software\Microsoft\Windows\CurrentVersion\Run"
+!define RUN_APPROVED "Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
+!define RUN_ONCE "Software\Microsoft\Windows\CurrentVersion\RunOnce"
+!define EDGE "Microsoft\EdgeUpdate\Clients\{F3017226-FE2A-4295-8BDF-00C3A9A7E4C5}"
+InstallDirRegKey HKCU "${UNINSTALL}" "InstallLocation"
+
+VIProductVersion "${NUMBER}"
+VIFileVersion "${NUMBER}"
+VIAddVersionKey "CompanyName" "Steward"
+VIAddVersionKey "FileDescription" "Steward installer"
+VIAddVersionKey "FileVersion" "${NUMBER}"
+VIAddVersionKey "LegalCopyright" "AGPL-3.0-only"
+VIAddVersionKey "ProductName" "Steward"
+VIAddVersionKey "ProductVersion" "${VERSION}"
+
+!include "MUI2.nsh"
+!include "FileFunc.nsh"
+!include "LogicLib.nsh"
+!include "WinVer.nsh"
+!include "x64.nsh"
+
+!define MUI_ICON "${ICON}"
+!define MUI_UNICON "${ICON}"
+!define MUI_ABORTWARNING
+!define MUI_COMPONENTSPAGE_NODESC
+!insertmacro MUI_PAGE_COMPONENTS
+!insertmacro MUI_PAGE_INSTFILES
+!define MUI_FINISHPAGE_RUN "$INSTDIR\steward-desktop.exe"
+!insertmacro MUI_PAGE_FINISH
+!insertmacro MUI_UNPAGE_CONFIRM
+!insertmacro MUI_UNPAGE_INSTFILES
+!insertmacro MUI_LANGUAGE "English"
+!insertmacro MUI_LANGUAGE "SimpChinese"
+
+LangString Needed ${LANG_ENGLISH} "Steward (needed)"
+LangString Needed ${LANG_SIMPCHINESE} "Steward（必需）"
+LangString Autostart ${LANG_ENGLISH} "Start when I sign in"
+LangString Autostart ${LANG_SIMPCHINESE} "登录时启动"
+LangString Comment ${LANG_ENGLISH} "What your agents did, and what needs you"
+LangString Comment ${LANG_SIMPCHINESE} "你的智能体做了什么，什么需要你"
+LangString TooOld ${LANG_ENGLISH} "Steward needs Windows 10 or newer."
+LangString TooOld ${LANG_SIMPCHINESE} "Steward 需要 Windows 10 或更新版本。"
+LangString OtherMachine ${LANG_ENGLISH} "This installer is for ${ARCH} machines."
+LangString OtherMachine ${LANG_SIMPCHINESE} "此安装程序适用于 ${ARCH} 设备。"
+LangString StillRuns ${LANG_ENGLISH} "The running Steward could not be stopped:"
+LangString StillRuns ${LANG_SIMPCHINESE} "无法停止正在运行的 Steward："
+LangString NotWritten ${LANG_ENGLISH} "This file cannot be written; what was there is still in place:"
+LangString NotWritten ${LANG_SIMPCHINESE} "无法写入此文件，原有文件未改动："
+LangString NoWebView ${LANG_ENGLISH} "WebView2 could not be installed. The window asks for it when it starts; everything else works without."
+LangString NoWebView ${LANG_SIMPCHINESE} "未能安装 WebView2。窗口启动时会再次要求安装；其余功能无需它。"
+LangString AlsoData ${LANG_ENGLISH} "Delete the ledger, its backups and the settings too?$\r$\n$\r$\n$LOCALAPPDATA\Steward"
+LangString AlsoData ${LANG_SIMPCHINESE} "是否同时删除账本、备份和设置？$\r$\n$\r$\n$LOCALAPPDATA\Steward"
+
+; Stop asks what runs to leave until nothing does: when a service has left, a
+; window may have taken its place.
+!macro Stop un
+Function ${un}Stop
+	StrCpy $R1 0
+	${DoWhile} ${FileExists} "$INSTDIR\steward.exe"
+		nsExec::ExecToStack /TIMEOUT=30000 '"$INSTDIR\steward.exe" stop --json'
+		Pop $R0 ; the exit code, or what kept it from running
+		Pop $R2 ; what it said
+		${If} $R0 == "error"
+			${Break} ; it does not start: nothing of it can be running
+		${EndIf}
+		StrCpy $R3 $R2 16
+		${If} $R0 == 0
+			IntOp $R1 $R1 + 1
+			${If} $R3 == '{"stopped":false'
+			${OrIf} $R1 == 5
+				${Break}
+			${EndIf}
+		${Else}
+			MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "$(StillRuns)$\r$\n$\r$\n$R2" /SD IDCANCEL IDRETRY again
+			SetErrorLevel 6
+			Quit
+			again:
+		${EndIf}
+	${Loop}
+FunctionEnd
+!macroend
+!insertmacro Stop ""
+!insertmacro Stop "un."
+
+; Put writes a program. Bridges that clients have started run on: Windows lets
+; a running program be renamed, not overwritten.
+!macro Put NAME
+	Push $0
+	File "/oname=${NAME}.new" "${PROGRAMS}/${NAME}"
+	System::Call 'kernel32::GetTickCount()i.r0'
+	StrCpy $0 "$INSTDIR\${NAME}.$0.old"
+	ClearErrors
+	${If} ${FileExists} "$INSTDIR\${NAME}"
+		Rename "$INSTDIR\${NAME}" "$0"
+	${EndIf}
+	${IfNot} ${Errors}
+		Rename "$INSTDIR\${NAME}.new" "$INSTDIR\${NAME}"
+		${If} ${Errors}
+			Rename "$0" "$INSTDIR\${NAME}"
+			SetErrors
+		${EndIf}
+	${EndIf}
+	${If} ${Errors}
+		Delete "$INSTDIR\${NAME}.new"
+		MessageBox MB_OK|MB_ICONSTOP "$(NotWritten)$\r$\n$\r$\n$INSTDIR\${NAME}" /SD IDOK
+		SetErrorLevel 2
+		Quit
+	${EndIf}
+	Delete "$0" ; stays while it runs, until the next update
+	Pop $0
+!macroend
+
+; Path adds the program's folder to the person's search path, or takes it out:
+; $R9 is 1 or 0. It works on memory, as a path is often longer than the texts of
+; this installer may be, and keeps the kind of value that the path is.
+!macro Path un
+Function ${un}Path
+	StrLen $R8 $INSTDIR
+	IntOp $R8 $R8 * 2 ; bytes
+	StrCpy $R6 0 ; whether the path has the folder
+	; 0x80000001 is the person's own part of the registry; 0x10000006 asks for a
+	; text, with its %VARIABLES% as they are
+	System::Call 'advapi32::RegGetValueW(p 0x80000001, w "Environment", w "Path", i 0x10000006, *i .R1, p 0, *i .R2) i .R0'
+	${If} $R0 != 0
+		${If} $R0 == 2 ; there is none
+		${AndIf} $R9 == 1
+			WriteRegExpandStr HKCU "Environment" "Path" "$INSTDIR"
+			Call ${un}Announce
+		${EndIf}
+		Return
+	${EndIf}
+	IntOp $R3 $R2 + $R8
+	IntOp $R3 $R3 + 8
+	System::Alloc $R3
+	Pop $R4
+	System::Call 'advapi32::RegGetValueW(p 0x80000001, w "Environment", w "Path", i 0x10000006, p 0, p R4, *i R2) i .R0'
+	${If} $R0 != 0
+		System::Free $R4
+		Return
+	${EndIf}
+	StrCpy $R5 $R4
+	${Do}
+		System::Call 'shlwapi::StrStrIW(p R5, w "$INSTDIR") p .R5'
+		${If} $R5 P= 0
+			${Break}
+		${EndIf}
+		IntPtrOp $R7 $R5 + $R8
+		System::Call '*$R7(&i2 .r1)' ; what follows
+		StrCpy $2 59 ; what stands before; at the beginning as after a ;
+		${If} $R5 P<> $R4
+			IntPtrOp $0 $R5 - 2
+			System::Call '*$0(&i2 .r2)'
+		${EndIf}
+		${If} $2 == 59
+			${If} $1 == 0
+			${OrIf} $1 == 59
+				StrCpy $R6 1
+				${Break}
+			${EndIf}
+		${EndIf}
+		StrCpy $R5 $R7
+	${Loop}
+	${If} $R9 == 1
+	${AndIf} $R6 == 0
+		System::Call 'kernel32::lstrlenW(p R4) i .r0'
+		${If} $0 > 0
+			IntOp $1 $0 * 2
+			IntPtrOp $1 $R4 + $1
+			IntPtrOp $1 $1 - 2
+			System::Call '*$1(&i2 .r2)'
+			${If} $2 != 59
+				System::Call 'kernel32::lstrcatW(p R4, w ";")'
+			${EndIf}
+		${EndIf}
+		System::Call 'kernel32::lstrcatW(p R4, w "$INSTDIR")'
+	${ElseIf} $R9 == 0
+	${AndIf} $R6 == 1
+		${If} $R5 P<> $R4
+			IntPtrOp $R5 $R5 - 2 ; with the ; before it
+		${ElseIf} $1 == 59
+			IntPtrOp $R7 $R7 + 2 ; with the one after it
+		${EndIf}
+		System::Call 'kernel32::lstrlenW(p R7) i .r0'
+		IntOp $0 $0 + 1
+		IntOp $0 $0 * 2
+		System::Call 'kernel32::RtlMoveMemory(p R5, p R7, p r0)'
+	${Else}
+		System::Free $R4
+		Return
+	${EndIf}
+	System::Call 'kernel32::lstrlenW(p R4) i .r0'
+	IntOp $0 $0 + 1
+	IntOp $0 $0 * 2
+	System::Call 'advapi32::RegSetKeyValueW(p 0x80000001, w "Environment", w "Path", i R1, p R4, i r0)'
+	System::Free $R4
+	Call ${un}Announce
+FunctionEnd
+
+; Announce lets programs that start others, such as Explorer, read the
+; environment again. A window that hangs is not waited for.
+Function ${un}Announce
+	System::Call 'user32::SendMessageTimeoutW(p 0xffff, i 0x1a, p 0, w "Environment", i 2, i 2000, *p .r0)'
+FunctionEnd
+!macroend
+!insertmacro Path ""
+!insertmacro Path "un."
+
+; WebView2 is part of Windows 11, and of Windows 10 where Edge is. Elsewhere
+; Microsoft's own installer fetches it.
+Function WebView2
+	SetRegView 64
+	ReadRegStr $0 HKLM "SOFTWARE\WOW6432Node\${EDGE}" "pv"
+	ReadRegStr $1 HKCU "Software\${EDGE}" "pv"
+	SetRegView lastused
+	${If} $0 != ""
+	${AndIf} $0 != "0.0.0.0"
+		Return
+	${EndIf}
+	${If} $1 != ""
+	${AndIf} $1 != "0.0.0.0"
+		Return
+	${EndIf}
+	InitPluginsDir
+	File "/oname=$PLUGINSDIR\MicrosoftEdgeWebview2Setup.exe" "${WEBVIEW}"
+	ClearErrors
+	ExecWait '"$PLUGINSDIR\MicrosoftEdgeWebview2Setup.exe" /silent /install' $0
+	${If} ${Errors}
+	${OrIf} $0 != 0
+		MessageBox MB_OK|MB_ICONINFORMATION "$(NoWebView)" /SD IDOK
+	${EndIf}
+FunctionEnd
+
+Section "$(Needed)" program
+	SectionIn RO
+	Call Stop
+	SetOutPath $INSTDIR
+	Delete "$INSTDIR\*.old"
+	!insertmacro Put steward.exe
+	!insertmacro Put steward-desktop.exe
+	File "/oname=LICENSE.txt" "${LICENSE}"
+	WriteUninstaller "$INSTDIR\uninstall.exe"
+	; A bridge may have started the older one again meanwhile.
+	nsExec::Exec /TIMEOUT=30000 '"$INSTDIR\steward.exe" stop'
+	Pop $0
+
+	CreateShortcut "$SMPROGRAMS\Steward.lnk" "$INSTDIR\steward-desktop.exe" "" "" "" "" "" "$(Comment)"
+	WriteRegStr HKCU "${UNINSTALL}" "DisplayName" "Steward"
+	WriteRegStr HKCU "${UNINSTALL}" "DisplayVersion" "${VERSION}"
+	WriteRegStr HKCU "${UNINSTALL}" "DisplayIcon" "$INSTDIR\steward-desktop.exe"
+	WriteRegStr HKCU "${UNINSTALL}" "Publisher" "Steward"
+	WriteRegStr HKCU "${UNINSTALL}" "InstallLocation" "$INSTDIR"
+	WriteRegStr HKCU "${UNINSTALL}" "UninstallString" '"$INSTDIR\uninstall.exe"'
+	WriteRegStr HKCU "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
+	WriteRegDWORD HKCU "${UNINSTALL}" "NoModify" 1
+	WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
+	${GetSize} "$INSTDIR" "/S=0K" $0 $1 $2
+	WriteRegDWORD HKCU "${UNINSTALL}" "EstimatedSize" $0
+	DeleteRegValue HKCU "${RUN_ONCE}" "StewardRemoved"
+	StrCpy $R9 1
+	Call Path
+	Call WebView2
+SectionEnd
+
+Section /o "$(Autostart)" autostart
+	WriteRegStr HKCU "${RUN}" "Steward" '"$INSTDIR\steward-desktop.exe"'
+SectionEnd
+
+Section "-"
+	${IfNot} ${SectionIsSelected} ${autostart}
+		DeleteRegValue HKCU "${RUN}" "Steward"
+	${EndIf}
+SectionEnd
+
+Function .onInit
+	${IfNot} ${AtLeastWin10}
+		MessageBox MB_OK|MB_ICONSTOP "$(TooOld)" /SD IDOK
+		SetErrorLevel 64
+		Quit
+	${EndIf}
+!if ${ARCH} == "arm64"
+	${IfNot} ${IsNativeARM64}
+!else
+	${IfNot} ${IsNativeAMD64}
+	${AndIfNot} ${IsNativeARM64} ; which runs both
+!endif
+		MessageBox MB_OK|MB_ICONSTOP "$(OtherMachine)" /SD IDOK
+		SetErrorLevel 65
+		Quit
+	${EndIf}
+	; What was chosen before, here or in the window, stays chosen.
+	ReadRegStr $0 HKCU "${RUN}" "Steward"
+	${GetParameters} $1
+	ClearErrors
+	${GetOptions} $1 "/AUTOSTART" $2
+	${IfNot} ${Errors}
+	${OrIf} $0 != ""
+		!insertmacro SelectSection ${autostart}
+	${EndIf}
+FunctionEnd
+
+Section "un.Steward"
+	Call un.Stop
+	SetOutPath $TEMP ; a folder that a program stands in is not removed
+	; A program that a client still runs goes out of the way now, and with the next
+	; sign-in.
+	Delete "$INSTDIR\*.old"
+	System::Call 'kernel32::GetTickCount()i.r0'
+	ClearErrors
+	Delete "$INSTDIR\steward.exe"
+	${If} ${Errors}
+		Rename "$INSTDIR\steward.exe" "$INSTDIR\steward.exe.$0.old"
+	${EndIf}
+	ClearErrors
+	Delete "$INSTDIR\steward-desktop.exe"
+	${If} ${Errors}
+		Rename "$INSTDIR\steward-desktop.exe" "$INSTDIR\steward-desktop.exe.$0.old"
+	${EndIf}
+	Delete "$INSTDIR\*.new"
+	Delete "$INSTDIR\LICENSE.txt"
+	Delete "$INSTDIR\uninstall.exe"
+	RMDir "$INSTDIR"
+	${If} ${FileExists} "$INSTDIR\*.old"
+		WriteRegStr HKCU "${RUN_ONCE}" "StewardRemoved" 'cmd.exe /d /c del /f /q "$INSTDIR\*.old" & rd "$INSTDIR"'
+	${EndIf}
+
+	Delete "$SMPROGRAMS\Steward.lnk"
+	Delete "$TEMP\steward-*-window" ; by which windows find each other
+	DeleteRegValue HKCU "${RUN}" "Steward"
+	DeleteRegValue HKCU "${RUN_APPROVED}" "Steward"
+	StrCpy $R9 0
+	Call un.Path
+	DeleteRegKey HKCU "${UNINSTALL}"
+
+	${If} ${FileExists} "$LOCALAPPDATA\Steward\*.*"
+		MessageBox MB_YESNO|MB_ICONQUESTION|MB_DEFBUTTON2 "$(AlsoData)" /SD IDNO IDNO kept
+		RMDir /r "$LOCALAPPDATA\Steward"
+		kept:
+	${EndIf}
+SectionEnd
+
+!uninstfinalize '"${SIGN}" "%1"' = 0
