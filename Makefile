@@ -112,7 +112,7 @@ test-clients: $(steward) need-go ## real MCP clients against the built program; 
 bench: build need-go need-browser $(if $(filter Linux,$(system)),need-screen) ## ratios against peers and limits, about a quarter of an hour
 	@build/need.sh 'the Python peer of the benchmarks' python3 python3
 	$(GO) build -trimpath -o $(bin)/bench/ ./bench/...
-	@for b in receipts report workspaces bridge idle kill page; do \
+	@for b in receipts ask report workspaces bridge idle kill page; do \
 		$(bin)/bench/$$b -steward $(steward) || exit 1; done
 ifeq ($(system),Linux)
 	$(bin)/bench/window -window $(desktop)
