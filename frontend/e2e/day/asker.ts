@@ -91,6 +91,7 @@ export class Asker {
         const refused = e instanceof Refused && e.facts.error?.code !== 'unavailable'
         if (refused || Date.now() > until) throw e
         this.repeated++
+        await new Promise((r) => setTimeout(r, 50)) // between two tries
       }
     }
   }
