@@ -47,7 +47,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # How long each fuzzer runs in `make test`.
 FUZZTIME ?= 5s
 
-.PHONY: help build run test test-clients test-window test-page test-e2e screenshots unit fuzz bench bench-large generate lint fmt clean \
+.PHONY: help build run test test-clients test-window test-page test-e2e test-day screenshots unit fuzz bench bench-large generate lint fmt clean \
 	need-go need-cc need-node need-browser need-window need-screen FORCE
 
 help: ## this list
@@ -106,6 +106,9 @@ test-window: $(inspect) $(desktop) need-screen ## the real window on a screen th
 test-e2e: $(steward) need-browser ## the page in Chromium, against the real service and real bridges
 	cd frontend && npx --no-install tsc -p e2e && npx --no-install playwright test --project=page
 
+test-day: $(steward) need-browser ## a day of decisions: 30 streams, 300 questions, a person at the keyboard, five kills
+	cd frontend && npx --no-install tsc -p e2e && npx --no-install playwright test --project=day
+
 screenshots: $(steward) need-browser ## every view of the page into build/bin/screenshots; refreshes the two in build/screenshots
 	@[ -n "$$(fc-list :lang=zh 2>/dev/null)" ] || echo 'There is no Chinese font here (fonts-noto-cjk): half of the pictures will be empty boxes.' >&2
 	cd frontend && npx --no-install playwright test --project=shots
@@ -118,7 +121,7 @@ test-clients: $(steward) need-go ## real MCP clients against the built program; 
 bench: build need-go need-browser $(if $(filter Linux,$(system)),need-screen) ## ratios against peers and limits, about a quarter of an hour
 	@build/need.sh 'the Python peer of the benchmarks' python3 python3
 	$(GO) build -trimpath -o $(bin)/bench/ ./bench/...
-	@for b in receipts report workspaces bridge idle kill page; do \
+	@for b in receipts ask report workspaces bridge idle kill page; do \
 		$(bin)/bench/$$b -steward $(steward) || exit 1; done
 ifeq ($(system),Linux)
 	$(bin)/bench/window -window $(desktop)

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 
 const built = fileURLToPath(new URL('../build/bin/', import.meta.url))
 
-// `make test-e2e` runs the tests in e2e; `make screenshots` the project `shots`.
+// `make test-e2e` runs the tests in e2e; `make test-day` the project `day`, `make
+// screenshots` the project `shots`.
 // One worker: the bars on time are for a machine that does nothing else. The
 // browser is the system's own; Playwright fetches none.
 export default defineConfig({
@@ -21,7 +22,8 @@ export default defineConfig({
     screenshot: 'only-on-failure',
   },
   projects: [
-    { name: 'page', testIgnore: 'shots/**' },
-    { name: 'shots', testMatch: 'shots/**/*.spec.ts', timeout: 300_000 },
+    { name: 'page', testIgnore: ['**/e2e/shots/**', '**/e2e/day/**'] },
+    { name: 'day', testMatch: '**/e2e/day/**/*.spec.ts', timeout: 600_000, retries: 0 },
+    { name: 'shots', testMatch: '**/e2e/shots/**/*.spec.ts', timeout: 300_000 },
   ],
 })

@@ -6,6 +6,9 @@ const cards = (page: Page) => page.locator('article')
 const card = (page: Page, question: string) => cards(page).filter({ hasText: question })
 const answered = (page: Page) => page.locator('[data-answered]')
 
+// taken waits until Steward has taken every answer: a card leaves before.
+const taken = (page: Page) => expect(page.locator('[data-answered] .sending')).toHaveCount(0)
+
 async function decide(page: Page): Promise<void> {
   await page.keyboard.press('g')
   await page.keyboard.press('d')
@@ -27,6 +30,7 @@ test('a question comes, is answered by keyboard, taken back and answered anew, a
   await page.keyboard.press('Enter')
   await expect(answered(page)).toContainText('you: Keep it')
   await expect(page).toHaveTitle('heads-up')
+  await taken(page)
   expect(await agent.wait(id)).toMatchObject({ status: 'answered', answer: 'HUMAN ANSWER: Keep it', answered_by: 'human' })
   await page.keyboard.press('u')
   await expect(card(page, 'Drop the column?')).toBeFocused()
@@ -37,6 +41,7 @@ test('a question comes, is answered by keyboard, taken back and answered anew, a
   await page.keyboard.type('until v4')
   await page.keyboard.press('Enter')
   await expect(answered(page)).toContainText('Keep it until v4')
+  await taken(page)
   expect((await agent.wait(id)).answer).toBe('HUMAN ANSWER: Keep it\nuntil v4')
 })
 
@@ -55,6 +60,7 @@ test('the same question of several is one card, and can be split', async ({ stew
   await page.keyboard.press('1')
   await page.keyboard.press('Enter')
   await expect(answered(page)).toContainText('2 askers')
+  await taken(page)
   for (const [who, id] of [[agent, first], [other, second]] as const) expect((await who.wait(id)).answer).toBe('HUMAN ANSWER: Yes')
 })
 
@@ -78,6 +84,7 @@ test('of two browsers that answer at once one wins, and the other is told', asyn
   await two.keyboard.press('Enter')
   await one.keyboard.press('Enter')
   await expect(answered(one)).toContainText('you: A')
+  await taken(one)
   let_go()
   await expect(two.getByRole('alert')).toContainText('was answered elsewhere')
   await expect(two.getByRole('alert')).toContainText('Your answer was not taken.')
@@ -130,6 +137,7 @@ test('a queue is drained where there is no stream, by asking for it', async ({ a
     await page.keyboard.press('Enter')
   }
   await expect(cards(page)).toHaveCount(0)
+  await taken(page)
   for (const id of ids) expect((await agent.wait(id)).answer).toBe('HUMAN ANSWER: Yes')
 })
 

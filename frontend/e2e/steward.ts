@@ -37,6 +37,20 @@ export interface Question {
   timeout_seconds?: number
   urgency?: 'low' | 'normal' | 'blocking'
   reversible?: boolean
+  idempotency_key?: string
+}
+
+/** An event as `steward export` writes it. */
+export interface Event {
+  id: number
+  at: string
+  actor: string
+  type: string
+  object_id?: string
+  object_type?: string
+  workspace?: string
+  source: string
+  data?: Record<string, unknown>
 }
 
 interface Answer {
@@ -55,6 +69,7 @@ export class Agent {
   constructor(env: NodeJS.ProcessEnv, cwd: string, workspace: string) {
     this.workspace = workspace
     this.#child = spawn(binary, ['mcp'], { cwd, env: { ...env, STEWARD_STREAM: workspace }, stdio: ['pipe', 'pipe', 'ignore'] })
+    this.#child.stdin!.on('error', () => {}) // it has left: its calls fail when it does
     createInterface({ input: this.#child.stdout! }).on('line', (line) => {
       const a = JSON.parse(line) as Answer
       const asked = a.id === undefined ? undefined : this.#asked.get(a.id)
@@ -72,7 +87,8 @@ export class Agent {
   #ask(method: string, params: unknown, tool = method): Promise<Answer> {
     const id = this.#next++
     const answer = new Promise<Answer>((done, failed) => this.#asked.set(id, { tool, done, failed }))
-    this.#child.stdin!.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\n')
+    if (this.#child.stdin!.writable) this.#child.stdin!.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\n')
+    else this.#asked.get(id)!.failed(new Error(`${tool}: the bridge of ${this.workspace} has left`))
     return answer
   }
 
@@ -117,6 +133,14 @@ export class Agent {
   /** cancel is cancel_ticket. */
   async cancel(id: string): Promise<void> {
     await this.#tool('cancel_ticket', { id })
+  }
+
+  /** die ends the bridge as a crash does. Its unanswered calls fail. */
+  async die(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const left = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await within(left, 'the bridge to die')
   }
 
   async leave(): Promise<void> {
@@ -236,6 +260,18 @@ export class Steward {
   async shell<N extends OpName>(tool: N, args: Args<N>): Promise<Result<N>> {
     const { stdout } = await run(binary, ['call', tool, JSON.stringify(args), '--json'], { env: this.env, cwd: this.home })
     return JSON.parse(stdout) as Result<N>
+  }
+
+  /** exported is every event of the ledger, as `steward export` writes it. */
+  async exported(): Promise<Event[]> {
+    const { stdout } = await run(binary, ['export'], { env: this.env, cwd: this.home, maxBuffer: 1 << 28 })
+    return stdout.trim().split('\n').map((line) => JSON.parse(line) as Event)
+  }
+
+  /** verify is how many events `steward verify` found in order. */
+  async verify(): Promise<number> {
+    const { stdout } = await run(binary, ['verify', '--json'], { env: this.env, cwd: this.home })
+    return (JSON.parse(stdout) as { events: number }).events
   }
 
   /** owner asks the service by HTTP as the page does. */

@@ -139,6 +139,30 @@ describe('the view', () => {
     expect(cards().length).toBe(70)
   })
 
+  it('always shows the card that keys act on', async () => {
+    const { app, fake, press } = await decide(Array.from({ length: 55 }, (_, i) => [`Question ${i}?`]))
+    expect([selected(), cards().length]).toEqual(['Question 0?', 50])
+    // What is taken back goes to its place in the order, which may be far down.
+    app.tickets.select(app.tickets.cards[54]!.key)
+    await settle()
+    expect([selected(), cards().length]).toEqual(['Question 54?', 55])
+    await press('2')
+    await press('Enter')
+    await pass(500)
+    expect(selected()).toBe('Question 53?')
+    app.tickets.select(app.tickets.cards[0]!.key)
+    await press('u')
+    expect(selected()).toBe('Question 54?')
+    // And what comes before it moves it down.
+    app.tickets.select(app.tickets.cards[49]!.key)
+    await pass(5_000)
+    const was = selected()
+    ask(fake, 'Urgent?', { urgency: 'blocking', stream: 'web-app' })
+    await settle()
+    expect(app.tickets.cards[0]!.urgency).toBe('blocking')
+    expect(selected()).toBe(was)
+  })
+
   it('shows text of agents as text', async () => {
     const { app } = await openPage(hostile(now))
     app.go('decide')

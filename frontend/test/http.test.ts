@@ -315,6 +315,19 @@ describe('events', () => {
     expect(service.streams.length).toBe(1)
   })
 
+  it('keep their pause where the stream breaks and calls are slow', async () => {
+    service.events = down
+    service.call = () => new Promise((answer) => setTimeout(() => answer(Response.json({ events: [], last_id: 3, has_more: false })), 1_500))
+    start()
+    await vi.advanceTimersByTimeAsync(8_000)
+    expect(state()).toBe('live')
+    const asked = service.requests.length
+    await vi.advanceTimersByTimeAsync(20_000)
+    // 6.5 s for each, and none of them is taken for the return of a service that was away.
+    expect(service.requests.length - asked).toBeLessThanOrEqual(4)
+    expect(links.filter((l) => l.state === 'lost').length).toBeLessThanOrEqual(1)
+  })
+
   it('find the stream again soon after a long absence of the whole service', async () => {
     start()
     await flush()

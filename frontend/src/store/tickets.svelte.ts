@@ -60,7 +60,7 @@ export class TicketStore {
   /** The card that is being written for, '' for none. */
   writing = $state('')
   drafts = $state<Record<string, Draft>>({})
-  /** How many cards are on the page at most. */
+  /** How many cards are on the page at most, but for the selected one. */
   limit = $state(pageOf)
   /** What a screen reader is told of the queue. */
   spoken = $state('')
@@ -101,6 +101,11 @@ export class TicketStore {
   /** The card that keys act on. */
   get current(): Card | null {
     return this.cards.find((c) => c.key === this.selected) ?? null
+  }
+
+  /** How many cards the page shows: as many as it should, and the one that keys act on in any case. */
+  get room(): number {
+    return Math.max(this.limit, this.cards.findIndex((c) => c.key === this.selected) + 1)
   }
 
   /** What the next undo takes back. */

@@ -278,9 +278,9 @@ export class HttpTransport implements Transport, Door {
       return
     }
     if (!greeted && this.#failures >= askInstead) {
-      // The stream breaks each time: perhaps calls still come through.
+      // The stream breaks each time: perhaps calls still come through. The next one
+      // tells whether the service is there, however long it takes.
       this.#streamFailed = Date.now()
-      this.#sayLost(reason)
       return
     }
     if (stalled) this.#say({ state: 'stalled' })
