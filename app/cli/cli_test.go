@@ -47,7 +47,7 @@ func TestMisuse(t *testing.T) {
 		{"emit hello --actor me --injectable maybe", 2, "--injectable: true or false; got maybe"},
 		{"call", 2, "call: too few arguments"},
 		{"call reprot_done", 3, "did you mean report_done?"},
-		{"call zzz", 3, "there are app_command, backup_now"},
+		{"call zzz", 3, "there are app_command, ask_human, backup_now"},
 		{"call handoff_settle", 5, "a person decides this"},
 		{"call report_done --actr me", 2, "did you mean --actor?"},
 		{"call report_done [] ", 2, "arguments: one JSON object; got something else"},
