@@ -81,8 +81,7 @@ for arch in "${archs[@]}"; do
 		mkdir -p "$share/icons/hicolor"
 		cp -R "$work/icons/." "$share/icons/hicolor/"
 	fi
-	install -m 644 README.md README.zh-CN.md LICENSE "$share/doc/steward/"
-	gzip -9nc CHANGELOG.md >"$share/doc/steward/changelog.gz"
+	install -m 644 README.md README.zh-CN.md CHANGELOG.md LICENSE "$share/doc/steward/"
 	cat >"$share/doc/steward/copyright" <<-COPYRIGHT
 		Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 		Upstream-Name: Steward
