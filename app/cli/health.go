@@ -51,5 +51,7 @@ func (s *session) health() error {
 			return &ops.Error{Code: ops.Unavailable, Message: fmt.Sprintf("not served on %s: %v", well.HTTP, err), Hint: "see `steward doctor`", Err: err}
 		}
 	}
-	return s.print(well, func(b *strings.Builder) { fmt.Fprintf(b, "Well: process %d, version %s.\n", well.PID, visible(well.Version)) })
+	return s.print(well, func(b *strings.Builder) {
+		fmt.Fprintf(b, "Well: process %d, version %s.\n", well.PID, visible(well.Version))
+	})
 }
