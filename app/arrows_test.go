@@ -49,6 +49,9 @@ var arrows = map[[2]string]string{
 	{"app/daemon", "mcp/ops"}:   "the service makes the operations and gives them the machine",
 	{"app/daemon", "mcp/local"}: "the service asks the present owner to yield, and drains the spool",
 
+	{"app/daemon", "app/update"}: "the service asks for a newer version once that is turned on; versions are compared there",
+	{"app/cli", "app/update"}:    "update fetches what was found",
+
 	{"app/cli", "app/daemon"}: "serve runs the service; the others find its places and start it",
 	{"app/cli", "mcp/local"}:  "commands and the bridge are clients of the service",
 	{"app/cli", "mcp/ops"}:    "call's options come from the operations; exit codes from their errors",

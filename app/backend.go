@@ -44,11 +44,19 @@ func (b embedded) Follow(ctx context.Context, after int64, emit func(ops.Notice)
 
 func (embedded) Attached() bool { return false }
 
-// attached is another process's service.
-type attached struct{ to *local.Attached }
+// attached is another process's service, and the desktop of this one.
+type attached struct {
+	to   *local.Attached
+	desk ops.Opener
+}
 
-func (b attached) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, *ops.Error) {
-	res, err := b.to.Call(ctx, name, args)
+func (b attached) Call(ctx context.Context, name string, args json.RawMessage) (res json.RawMessage, _ *ops.Error) {
+	var err error
+	if name == "attachment_open" { // the window has a desktop; the service may have none
+		res, err = ops.OpenAttachment(ctx, b.desk, args, b.to.Call)
+	} else {
+		res, err = b.to.Call(ctx, name, args)
+	}
 	if err != nil {
 		return nil, callError(err)
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -119,7 +121,7 @@ func overSocket(t *testing.T, set *ops.Set) attached {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { to.Close() })
-	return attached{to}
+	return attached{to: to}
 }
 
 // Both kinds of backend answer alike.
@@ -158,6 +160,71 @@ func TestBackends(t *testing.T) {
 				t.Error("what only agents may is offered to the window")
 			}
 		})
+	}
+}
+
+type tabletop struct{ opened, shown []string }
+
+func (d *tabletop) Open(_ context.Context, file string) error {
+	d.opened = append(d.opened, file)
+	return nil
+}
+
+func (d *tabletop) Show(_ context.Context, path string) error {
+	d.shown = append(d.shown, path)
+	return nil
+}
+
+// A window that is attached opens attachments on its own desktop: a service that
+// a client started has none.
+func TestAttachmentsOpenWhereTheWindowIs(t *testing.T) {
+	set, d := newSet(t), &tabletop{}
+	b := overSocket(t, set)
+	b.desk = d
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mix, tool := filepath.Join(folder, "mix 14.wav"), filepath.Join(folder, "tool.exe")
+	for _, p := range []string{mix, tool} {
+		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := json.Marshal([]map[string]string{{"path": mix}, {"path": tool}, {"path": filepath.Join(folder, "gone")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, oerr := b.Call(t.Context(), "handoff_create", fmt.Appendf(nil, `{"target":"studio","instruction":"x","idempotency_key":"k","attachments":%s}`, files))
+	if oerr != nil {
+		t.Fatal(oerr)
+	}
+	var made struct{ Handoff struct{ ID string } }
+	if err := json.Unmarshal(got, &made); err != nil {
+		t.Fatal(err)
+	}
+	open := func(args string) (string, *ops.Error) {
+		res, oerr := b.Call(t.Context(), "attachment_open", json.RawMessage(args))
+		return string(res), oerr
+	}
+	for i, want := range []string{`"opened":"file"`, `"opened":"folder"`} {
+		if res, oerr := open(fmt.Sprintf(`{"handoff_id":%q,"index":%d}`, made.Handoff.ID, i)); oerr != nil || !strings.Contains(res, want) {
+			t.Errorf("%d: %s %v", i, res, oerr)
+		}
+	}
+	if !slices.Equal(d.opened, []string{mix}) || !slices.Equal(d.shown, []string{tool}) {
+		t.Errorf("%+v", d)
+	}
+	for args, code := range map[string]ops.Code{
+		fmt.Sprintf(`{"handoff_id":%q,"index":2}`, made.Handoff.ID):          ops.NotFound,
+		fmt.Sprintf(`{"handoff_id":%q,"index":3}`, made.Handoff.ID):          ops.NotFound,
+		`{"handoff_id":"hnd_none","index":0}`:                                ops.NotFound,
+		fmt.Sprintf(`{"handoff_id":%q}`, made.Handoff.ID):                    ops.Invalid,
+		fmt.Sprintf(`{"handoff_id":%q,"index":0,"path":1}`, made.Handoff.ID): ops.Invalid,
+	} {
+		if _, oerr := open(args); oerr == nil || oerr.Code != code {
+			t.Errorf("%s: %v, want %s", args, oerr, code)
+		}
 	}
 }
 

@@ -138,7 +138,7 @@ func (s *service) stayAttached(ctx context.Context) {
 		}
 		if err == nil {
 			s.logger.Info("attached to the service of another process", "version", to.Welcome().Version)
-			s.link.Use(attached{to})
+			s.link.Use(attached{to, daemon.Desktop(s.options.Env)})
 			select {
 			case <-to.Done():
 			case <-ctx.Done():

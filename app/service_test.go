@@ -1,10 +1,12 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"steward/app/daemon"
@@ -81,6 +83,30 @@ func TestServiceAttachesAndTakesOver(t *testing.T) {
 	stop()
 	if got := ids(t, pg.news); got[0] != 1 || got[1] != 2 {
 		t.Errorf("the page was told of %v", got)
+	}
+}
+
+// A ledger of a Steward to come: the window says so in plain words and leaves the
+// file alone.
+func TestServiceRefusesANewerLedger(t *testing.T) {
+	p, pg := pathsFor(t), newPage()
+	file := make([]byte, 100)
+	copy(file, "SQLite format 3\x00")
+	file[63] = 99 // user_version
+	copy(file[68:], "STWR")
+	if err := os.WriteFile(p.Ledger, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := NewLink(quiet, pg.emit)
+	defer l.Close()
+	l.Listen()
+	serving(t, p, l, nil)
+	pg.until(t, func(_ []ops.Notice, links []linkState) bool {
+		last := links[len(links)-1]
+		return last.State == linkLost && last.Code == ops.Version && strings.Contains(last.Reason, p.Ledger+" was made by a newer Steward (its schema is 99, ") && strings.Contains(last.Hint, "steward update")
+	})
+	if after, err := os.ReadFile(p.Ledger); err != nil || !bytes.Equal(after, file) {
+		t.Errorf("the file was changed: %v", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -239,6 +240,17 @@ func TestDeletingTheFileResetsEverything(t *testing.T) {
 		}
 		if r := ledgertest.Verify(t, l); r.Events != 0 {
 			t.Errorf("%v left: %d events", left, r.Events)
+		}
+		orphans, err := ledger.Orphans(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if slices.Contains(left, "-wal") {
+			want = 1
+		}
+		if len(orphans) != want || (want == 1) != (l.Orphan() != "") {
+			t.Errorf("%v left: set aside %v, said %q", left, orphans, l.Orphan())
 		}
 		l.Close()
 	}

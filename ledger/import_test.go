@@ -193,6 +193,34 @@ func TestImportOfALargeLedger(t *testing.T) {
 	ledgertest.Verify(t, l)
 }
 
+func TestBackupRefusesNamesThatCannotBeWritten(t *testing.T) {
+	l := ledgertest.Open(t, nil)
+	ledgertest.Append(t, l, ledger.Event{Actor: "a", Type: "done"})
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		there:                            "does not exist yet",
+		filepath.Join(there, "below.db"): "this system can write",
+		filepath.Join(dir, strings.Repeat("x", 252)+".db"):      "this system can write",
+		filepath.Join(dir, strings.Repeat("x", 255-18-2)+".db"): "this system can write", // itself, but not what is made on the way
+	} {
+		var field *ledger.FieldError
+		if err := l.Backup(t.Context(), name); !errors.As(err, &field) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %v, want %s", name, err, want)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("left: %v %v", left, err)
+	}
+	if err := l.Backup(t.Context(), filepath.Join(dir, strings.Repeat("x", 255-18-3)+".db")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBackupIsWholeWhileTheLedgerIsWritten(t *testing.T) {
 	l := ledgertest.Open(t, nil)
 	ledgertest.Append(t, l, ledger.Event{Actor: "a", Type: "done", Outcome: "before the copy"})

@@ -36,6 +36,7 @@ const maxBatch = 256
 // Log is the open ledger. Its methods are safe for use by many goroutines.
 type Log struct {
 	path    string
+	orphan  string
 	now     func() time.Time
 	logger  *slog.Logger
 	batch   int
@@ -86,11 +87,12 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && names(fi) > 1 {
 		return nil, fmt.Errorf("open %s: %w", filepath.Base(path), ErrLinked)
 	}
-	if err := prepareFile(ctx, path, o.BackupDir, ladder, o.Logger); err != nil {
+	orphan, err := prepareFile(ctx, path, o.BackupDir, ladder, o.Logger)
+	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", filepath.Base(path), err)
 	}
 	l := &Log{
-		path: path, now: o.Now, logger: o.Logger, batch: o.MaxBatch,
+		path: path, orphan: orphan, now: o.Now, logger: o.Logger, batch: o.MaxBatch,
 		queue: make(chan *update, 4*maxBatch), stopped: make(chan struct{}),
 		tail: newTail(), gone: make(chan struct{}),
 	}
@@ -188,6 +190,11 @@ func (l *Log) InPlace() error {
 
 // Path returns the ledger file's real path.
 func (l *Log) Path() string { return l.path }
+
+// Orphan is where Open put a write-ahead log that it found without its ledger
+// file, before it began a new one; "" when there was none. What the lost file held
+// cannot be read from it alone.
+func (l *Log) Orphan() string { return l.orphan }
 
 // View runs fn on one snapshot of the ledger. The View must not outlive fn, and
 // fn must not wait for a client or for an Update: an open snapshot keeps the

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -49,15 +50,24 @@ func mustLadder() []string {
 var besides = map[int]func(*conn) (func() error, error){2: keysFromEvents}
 
 // prepareFile makes the file, or brings it to the newest schema. A file that is
-// not Steward's or is newer is left as it is.
-func prepareFile(ctx context.Context, path, backups string, ladder []string, log *slog.Logger) error {
+// not Steward's or is newer is left as it is. orphan is where the write-ahead log
+// of a lost file is kept; "" when there was none.
+func prepareFile(ctx context.Context, path, backups string, ladder []string, log *slog.Logger) (orphan string, err error) {
 	version, err := inspect(path, len(ladder))
 	if errors.Is(err, fs.ErrNotExist) {
-		return create(ctx, path, ladder)
+		if orphan, err = setOrphanAside(path); err != nil {
+			return "", err
+		}
+		return orphan, create(ctx, path, ladder)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
+	return "", migrate(ctx, path, backups, version, ladder, log)
+}
+
+// migrate brings a file that is Steward's to the newest schema.
+func migrate(ctx context.Context, path, backups string, version int, ladder []string, log *slog.Logger) error {
 	if err := dropStaleLog(path); err != nil {
 		return err
 	}
@@ -89,6 +99,68 @@ func prepareFile(ctx context.Context, path, backups string, ladder []string, log
 	// An older Steward looks at the header of the file alone before it opens it.
 	_, err = c.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
 	return classify(err)
+}
+
+// walHeader is the length of a write-ahead log that holds nothing yet, in bytes
+// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+const walHeader = 32
+
+// orphanMark stands between the name of a ledger's write-ahead log and the time at
+// which it was found without its ledger.
+const (
+	orphanMark = ".lost-"
+	orphanTime = "20060102T150405Z"
+)
+
+// Orphan is a write-ahead log that Open found beside no ledger file, and kept.
+type Orphan struct {
+	File string    `json:"file"`
+	At   time.Time `json:"at"` // when it was found, to the second
+}
+
+// setOrphanAside renames a write-ahead log that lies beside no ledger file: what
+// was written last is in it, and a new ledger would take its name.
+func setOrphanAside(path string) (string, error) {
+	wal := path + "-wal"
+	switch fi, err := os.Lstat(wal); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && fi.Size() <= walHeader:
+		return "", nil
+	case err != nil:
+		return "", notWritable(err)
+	}
+	base := wal + orphanMark + time.Now().UTC().Format(orphanTime)
+	to := base
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		to = fmt.Sprintf("%s-%d", base, i)
+	}
+	if err := os.Rename(wal, to); err != nil {
+		return "", notWritable(err)
+	}
+	return to, nil
+}
+
+// Orphans lists what Open found of lost ledgers at path, the oldest first.
+func Orphans(path string) ([]Orphan, error) {
+	path, err := RealPath(path)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var found []Orphan
+	for _, e := range entries { // sorted by name, which ends in the time
+		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+"-wal"+orphanMark)
+		stamp, _, _ := strings.Cut(rest, "-")
+		if at, err := time.Parse(orphanTime, stamp); ok && err == nil {
+			found = append(found, Orphan{File: filepath.Join(filepath.Dir(path), e.Name()), At: at})
+		}
+	}
+	return found, nil
 }
 
 // dropStaleLog removes a write-ahead log that lies beside a file which has none

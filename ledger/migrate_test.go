@@ -24,7 +24,7 @@ func future() []string {
 
 func prepared(t *testing.T, path string, ladder []string) {
 	t.Helper()
-	if err := prepareFile(context.Background(), path, filepath.Join(filepath.Dir(path), "backups"), ladder, quiet); err != nil {
+	if _, err := prepareFile(context.Background(), path, filepath.Join(filepath.Dir(path), "backups"), ladder, quiet); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -61,7 +61,7 @@ func TestMigratedEqualsFresh(t *testing.T) {
 			t.Errorf("%s: version %d, %v", b, v, err)
 		}
 	}
-	if err := prepareFile(context.Background(), old, "", ladder, quiet); !errors.Is(err, ErrNewer) {
+	if _, err := prepareFile(context.Background(), old, "", ladder, quiet); !errors.Is(err, ErrNewer) {
 		t.Errorf("the older build: %v", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	prepared(t, path, ladder)
 	before, _ := os.ReadFile(path)
 	bad := append(append([]string{}, ladder...), `CREATE TABLE later(x) STRICT;`)
-	if err := prepareFile(context.Background(), path, filepath.Join(filepath.Dir(path), "backups"), bad, quiet); err == nil {
+	if _, err := prepareFile(context.Background(), path, filepath.Join(filepath.Dir(path), "backups"), bad, quiet); err == nil {
 		t.Fatal("a table without types is not strict")
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
@@ -133,7 +133,7 @@ func TestMigrationWithoutRoomForTheBackupIsNotTried(t *testing.T) {
 	prepared(t, path, ladder)
 	notADir := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(notADir, nil, 0o600)
-	if err := prepareFile(context.Background(), path, notADir, future(), quiet); err == nil || !strings.Contains(err.Error(), "backup") {
+	if _, err := prepareFile(context.Background(), path, notADir, future(), quiet); err == nil || !strings.Contains(err.Error(), "backup") {
 		t.Errorf("%v", err)
 	}
 	if v, err := inspect(path, 99); err != nil || v != len(ladder) {

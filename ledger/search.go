@@ -38,7 +38,7 @@ func body(outcome, file, actor, typ, object string) string {
 // written without them: the tokenizer cuts words at spaces only.
 func apart(b *strings.Builder, s string) {
 	for _, r := range s {
-		if unspaced(r) {
+		if r = narrow(r); unspaced(r) {
 			b.WriteByte(' ')
 			b.WriteRune(r)
 			b.WriteByte(' ')
@@ -46,6 +46,15 @@ func apart(b *strings.Builder, s string) {
 			b.WriteRune(r)
 		}
 	}
+}
+
+// narrow is a full-width letter, digit or sign, as Chinese and Japanese keyboards
+// also write them, in its usual width.
+func narrow(r rune) rune {
+	if r >= 0xFF01 && r <= 0xFF5E {
+		return r - 0xFF01 + '!'
+	}
+	return r
 }
 
 func unspaced(r rune) bool {
@@ -76,7 +85,7 @@ func match(query string) string {
 		}
 	}
 	for _, r := range query {
-		switch {
+		switch r = narrow(r); {
 		case unspaced(r):
 			flushWord()
 			run = append(run, string(r))

@@ -44,7 +44,7 @@ type limits struct {
 	streams     int           // event streams open at once
 	sessions    int           // of clients that began with initialize
 	bodies      int64         // bytes of all bodies at once
-	conns       int           // connections; beyond it they wait to be accepted
+	conns       int           // connections; beyond it the one that has waited longest for a request gives way
 	headerBytes int           // of a request's header
 	header      time.Duration // until the header has come
 	body        time.Duration // until the body has come
@@ -87,9 +87,8 @@ type HTTP struct {
 	open     *turnstile // to what needs none: who has no token locks nobody out
 	streams  *turnstile
 	bodies   *budget
-	conns    chan struct{}
+	conns    *connections
 	presence presence
-	silent   silent
 	refused  sparing
 	wrong    wrongs
 
@@ -117,9 +116,8 @@ func newHTTP(cfg HTTPConfig, l limits) *HTTP {
 		open:     &turnstile{what: "requests", max: l.requests},
 		streams:  &turnstile{what: "event streams", max: l.streams},
 		bodies:   &budget{max: l.bodies},
-		conns:    make(chan struct{}, l.conns),
+		conns:    newConnections(l.conns),
 		presence: presence{since: time.Now()},
-		silent:   silent{conns: make(map[net.Conn]struct{})},
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
@@ -170,6 +168,9 @@ func (h *HTTP) add(r route) {
 
 // ServeHTTP answers one request.
 func (h *HTTP) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(net.Conn); ok && !h.conns.answering(c) {
+		panic(http.ErrAbortHandler) // it has just given way to another
+	}
 	start := time.Now()
 	w := newReply(rw, h.limits.write)
 	token := h.token(r)

@@ -63,7 +63,7 @@ func TestHTTPLargeBody(t *testing.T) {
 				t.Errorf("%d bytes were read", n)
 			}
 			runtime.ReadMemStats(&after)
-			if grown := after.TotalAlloc - before.TotalAlloc; grown > 5*maxBody {
+			if grown := after.TotalAlloc - before.TotalAlloc; grown > 6*maxBody {
 				t.Errorf("%d bytes were allocated", grown)
 			}
 		})
@@ -247,16 +247,38 @@ func TestHTTPTooMany(t *testing.T) {
 	})
 	t.Run("connections", func(t *testing.T) {
 		d := newDoor(t, func(_ *HTTPConfig, l *limits) { l.conns = 2 })
-		a, b := d.connect(t), d.connect(t)
-		for _, c := range []*wire{a, b} {
-			c.send(d.request("GET", "/healthz", ""))
-			c.response("GET")
+		session := d.initialize(t, "/mcp")
+		streams := make([]*wire, 2)
+		for i := range streams { // these are answered, so they stay
+			streams[i] = d.connect(t)
+			streams[i].send(d.request("GET", "/mcp", "", asAgent, "Accept: text/event-stream", "Mcp-Session-Id: "+session))
+			streams[i].head("GET")
 		}
-		c := d.connect(t) // the system's queue takes it
-		c.send(d.request("GET", "/healthz", ""))
-		a.Close()
-		if g := c.response("GET"); g.StatusCode != 200 {
+		late := d.connect(t) // the system's queue takes it
+		late.send(d.request("GET", "/healthz", ""))
+		streams[0].Close()
+		if g := late.response("GET"); g.StatusCode != 200 {
 			t.Error(g.Status)
+		}
+	})
+	t.Run("connections that do nothing", func(t *testing.T) {
+		d := newDoor(t, func(_ *HTTPConfig, l *limits) { l.conns = 3; l.header = time.Hour; l.idle = time.Hour })
+		idle, silent, slow := d.connect(t), d.connect(t), d.connect(t)
+		idle.send(d.request("GET", "/healthz", ""))
+		idle.response("GET")
+		eventually(t, "all to be accepted", func() bool { return len(d.http.conns.room) == 3 })
+		slow.send("GET /healthz HTTP/1.1\r\n") // and no more
+		// Each new client is answered, and takes the place of one of them.
+		for range 3 {
+			c := d.connect(t)
+			c.send(d.request("GET", "/healthz", ""))
+			if g := c.response("GET"); g.StatusCode != 200 {
+				t.Error(g.Status)
+			}
+			defer c.Close()
+		}
+		for _, c := range []*wire{idle, silent, slow} {
+			c.ended()
 		}
 	})
 	t.Run("header", func(t *testing.T) {

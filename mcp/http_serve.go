@@ -13,7 +13,7 @@ import (
 // Serve answers requests from l until Drain, and closes it. It may be called
 // for several listeners.
 func (h *HTTP) Serve(l net.Listener) error {
-	err := h.server.Serve(&boundedListener{Listener: l, room: h.conns, done: h.stopping.Done()})
+	err := h.server.Serve(&boundedListener{Listener: l, at: h.conns, done: h.stopping.Done()})
 	if h.stopping.Err() != nil {
 		return nil
 	}
@@ -34,8 +34,11 @@ func (h *HTTP) newServer() *http.Server {
 		WriteTimeout:                 h.limits.write,
 		MaxHeaderBytes:               h.limits.headerBytes,
 		DisableGeneralOptionsHandler: true, // OPTIONS * goes through the guard as well
-		ConnState:                    h.silent.follow,
-		ErrorLog:                     slog.NewLogLogger(h.log.Handler(), slog.LevelDebug),
+		ConnState:                    h.conns.follow,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug),
 	}
 }
 
@@ -47,7 +50,7 @@ func (h *HTTP) Drain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
 	h.stop()
-	h.silent.close()
+	h.conns.drain()
 	err := h.server.Shutdown(ctx)
 	_ = h.library.Shutdown(ctx) // its sweeper, and the sessions it keeps
 	select {
@@ -128,78 +131,4 @@ func (h *HTTP) quiet() <-chan struct{} {
 		h.presence.none = make(chan struct{})
 	}
 	return h.presence.none
-}
-
-// boundedListener accepts while there is room for a connection: beyond it
-// clients wait in the system's queue instead of taking the process's last file.
-type boundedListener struct {
-	net.Listener
-	room chan struct{} // shared by all listeners
-	done <-chan struct{}
-}
-
-// Accept waits for room, then for a connection.
-func (l *boundedListener) Accept() (net.Conn, error) {
-	select {
-	case l.room <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.room
-		return nil, err
-	}
-	return &boundedConn{Conn: c, leave: sync.OnceFunc(func() { <-l.room })}, nil
-}
-
-type boundedConn struct {
-	net.Conn
-	leave func()
-}
-
-// CloseWrite is what net/http ends a connection with whose client still sends:
-// the answer must reach it before the reset does.
-func (c *boundedConn) CloseWrite() error {
-	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return w.CloseWrite()
-	}
-	return nil
-}
-
-// Close closes the connection and makes room for another.
-func (c *boundedConn) Close() error {
-	err := c.Conn.Close()
-	c.leave()
-	return err
-}
-
-// silent are the connections that have not sent anything yet, as browsers keep
-// in reserve. Shutdown would wait for their first request.
-type silent struct {
-	mu    sync.Mutex
-	conns map[net.Conn]struct{}
-	ended bool
-}
-
-func (s *silent) follow(c net.Conn, state http.ConnState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case state != http.StateNew:
-		delete(s.conns, c)
-	case s.ended:
-		_ = c.Close()
-	default:
-		s.conns[c] = struct{}{}
-	}
-}
-
-func (s *silent) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = true
-	for c := range s.conns {
-		_ = c.Close()
-	}
 }

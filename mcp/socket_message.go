@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"steward/mcp/local"
@@ -80,11 +81,11 @@ type fault struct {
 func parse(line []byte) (message, *fault) {
 	m := message{line: line}
 	if !json.Valid(line) {
-		return m, &fault{code: codeParse, text: "parse error: the line is not JSON"}
+		return m, &fault{code: codeParse, text: "parse error: the message is not JSON"}
 	}
 	line = bytes.TrimLeft(line, " \t")
 	if line[0] == '[' {
-		return m, &fault{code: codeInvalidRequest, text: "batches are not supported: send one message a line"}
+		return m, &fault{code: codeInvalidRequest, text: "batches are not supported: send one message at a time"}
 	}
 	if line[0] != '{' {
 		return m, &fault{code: codeInvalidRequest, text: "a message is a JSON object"}
@@ -149,9 +150,26 @@ func parse(line []byte) (message, *fault) {
 		return m, m.parseCall()
 	}
 	if m.broken {
-		return m, &fault{m.id, codeParse, "parse error: the line is not valid UTF-8"}
+		return m, &fault{m.id, codeParse, "parse error: the message is not valid UTF-8"}
+	}
+	if m.params != nil && m.params[0] != '{' && m.params[0] != 'n' { // null is as good as none
+		return m, &fault{m.id, codeInvalidParams, "params: must be an object"}
+	}
+	if m.params != nil && m.params[0] == '{' && strings.HasSuffix(m.method, "/list") {
+		return m, m.checkCursor()
 	}
 	return m, nil
+}
+
+// checkCursor refuses a page that no answer has named: each list is one page. An
+// empty cursor means the first one.
+func (m *message) checkCursor() *fault {
+	for o := (members{b: m.params}); o.next(); {
+		if string(o.key) == "cursor" && string(o.value) != `""` && string(o.value) != "null" {
+			return &fault{m.id, codeInvalidParams, "params.cursor: no answer has given this one; the list is one page, ask without a cursor"}
+		}
+	}
+	return nil
 }
 
 // checkID says what is wrong with a request's id, "" when nothing is.
@@ -204,7 +222,7 @@ func (m *message) parseCall() *fault {
 	// Arguments that are not UTF-8 go on: the operation names the field.
 	// Anywhere else they would end up in our own lines.
 	if m.broken && !(utf8.Valid(name) && utf8.Valid(meta)) {
-		return &fault{m.id, codeParse, "parse error: the line is not valid UTF-8"}
+		return &fault{m.id, codeParse, "parse error: the message is not valid UTF-8"}
 	}
 	c.name = string(unquote(name))
 	if string(c.args) == "null" {

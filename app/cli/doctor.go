@@ -24,19 +24,20 @@ type check struct {
 // diagnosis is doctor's whole answer. Programs rely on its keys: they are always
 // there, null when nothing is known.
 type diagnosis struct {
-	OK      bool           `json:"ok"`
-	Build   build          `json:"build"`
-	Paths   *places        `json:"paths"`
-	Lock    *lockState     `json:"lock"`
-	Service *local.Info    `json:"service"` // null: none answers
-	HTTP    *httpState     `json:"http"`
-	Ledger  *ledger.Report `json:"ledger"` // null: not checked
-	Backups *backupState   `json:"backups"`
-	Import  *importState   `json:"older_import"` // null: none was begun
-	Spool   *spoolState    `json:"spool"`
-	Disk    *diskState     `json:"disk"`
-	Clock   *clockState    `json:"clock"`
-	Checks  []check        `json:"checks"`
+	OK      bool            `json:"ok"`
+	Build   build           `json:"build"`
+	Paths   *places         `json:"paths"`
+	Lock    *lockState      `json:"lock"`
+	Service *local.Info     `json:"service"` // null: none answers
+	HTTP    *httpState      `json:"http"`
+	Ledger  *ledger.Report  `json:"ledger"`                     // null: not checked
+	Orphans []ledger.Orphan `json:"lost_ledger_logs,omitempty"` // write-ahead logs found without their ledger
+	Backups *backupState    `json:"backups"`
+	Import  *importState    `json:"older_import"` // null: none was begun
+	Spool   *spoolState     `json:"spool"`
+	Disk    *diskState      `json:"disk"`
+	Clock   *clockState     `json:"clock"`
+	Checks  []check         `json:"checks"`
 }
 
 type places struct {

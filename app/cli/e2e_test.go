@@ -283,9 +283,11 @@ type bridge struct {
 	n   int
 }
 
-func (h *house) bridge() *bridge {
+func (h *house) bridge() *bridge { return h.bridgeOf(h.command(thisVersion, "mcp")) }
+
+// bridgeOf starts cmd, which is a bridge.
+func (h *house) bridgeOf(cmd *exec.Cmd) *bridge {
 	h.t.Helper()
-	cmd := h.command(thisVersion, "mcp")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		h.t.Fatal(err)

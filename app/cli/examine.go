@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ func (x *examination) all() {
 	if err != nil { // the ledger's own line has said it
 		told = daemon.Told{}
 	}
+	x.orphans()
 	x.backups(settings.Config().BackupDaily, told.BackupFailed)
 	x.older(told.Import)
 	x.spool()
@@ -179,6 +181,27 @@ func (x *examination) ledger() {
 	default: // a search looks at those by itself
 		x.add(fine("search index", "%s behind; a search looks at them one by one", plural(behind, "event")))
 	}
+}
+
+// orphans names what is left of a ledger file that was lost.
+func (x *examination) orphans() {
+	found, err := ledger.Orphans(x.p.Ledger)
+	if err != nil || len(found) == 0 { // a folder that cannot be read, others name
+		return
+	}
+	x.Orphans = found
+	names := make([]string, len(found))
+	for i, o := range found {
+		names[i] = o.File
+	}
+	hint := "if you have the lost file, put that log beside it as FILE-wal and run `steward restore FILE`"
+	daily, _, err := daemon.DailyBackups(x.p.Backups)
+	older := slices.IndexFunc(daily, func(d daemon.DailyBackup) bool { return d.At.Before(found[0].At) })
+	if err == nil && older >= 0 {
+		hint += "; else `steward restore " + daily[older].File + "` puts the newest daily copy from before the loss in its place and keeps what is there"
+	}
+	x.add(check{Name: "lost ledger", Detail: "a start found no ledger file but its write-ahead log, and kept that as " + strings.Join(names, ", "),
+		Hint: hint + "; delete the kept log when you need it no more", Code: ops.Corrupt})
 }
 
 func (x *examination) backups(daily bool, failed *ledger.Event) {

@@ -62,6 +62,59 @@ func TestRestoreDrill(t *testing.T) {
 	h.ok("doctor")
 }
 
+// A ledger file that is lost beside its write-ahead log: Steward starts, says so
+// until the person has seen it, and keeps what is needed to get everything back.
+func TestALedgerFileLostBesideItsLog(t *testing.T) {
+	h := newHouse(t)
+	h.ok("emit", "the first", "--actor", "me")
+	h.end() // the next start finds something to copy
+	b := h.bridge()
+	for i := range 20 {
+		b.mustReport("me", fmt.Sprint("before ", i))
+	}
+	eventually(t, "the daily copy", func() bool {
+		daily, _, err := daemon.DailyBackups(h.paths().Backups)
+		return err == nil && len(daily) == 1
+	})
+	daily, _, _ := daemon.DailyBackups(h.paths().Backups)
+	kill(t, h.holder())
+	b.in.Close() //nolint:errcheck // the client goes as well
+	b.exits()
+	h.end()
+	time.Sleep(time.Until(daily[0].At.Add(time.Second))) // the names of both tell seconds
+	path, found := h.paths().Ledger, filepath.Join(h.dir, "found.db")
+	if fi, err := os.Stat(path + "-wal"); err != nil || fi.Size() < 4096 {
+		t.Fatalf("the log holds nothing: %v %v", fi, err)
+	}
+	if err := os.Rename(path, found); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.ok("status"); !strings.Contains(out, "the ledger file was gone") {
+		t.Errorf("status: %s", out)
+	}
+	kept, err := ledger.Orphans(path)
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept %v, %v", kept, err)
+	}
+	if a := h.run("doctor"); a.code != 7 || !strings.Contains(a.out, "!!  lost ledger") || !strings.Contains(a.out, kept[0].File) || !strings.Contains(a.out, "restore "+daily[0].File) {
+		t.Errorf("doctor: %+v", a)
+	}
+	h.end()
+	h.ok("status") // once is enough
+	if n := len(h.events()); n != 1 {
+		t.Errorf("%d events", n)
+	}
+	if err := os.Rename(kept[0].File, found+"-wal"); err != nil {
+		t.Fatal(err)
+	}
+	h.ok("restore", found)
+	if n := len(h.events()); n != 21 {
+		t.Errorf("%d events came back", n)
+	}
+	h.ok("verify")
+	h.ok("doctor")
+}
+
 // olderRows is how many events of an older program a test takes over: enough to
 // be killed in the middle of it.
 const olderRows = 20_000

@@ -49,20 +49,29 @@ const (
 	newerVersion = "1.1.0"
 )
 
-var builds sync.Map // version → func() (string, error)
+var builds sync.Map // version and flags → func() (string, error)
 
 // program builds Steward once for each version and returns the folder that
 // holds `steward`. It is built without the race detector, with which SQLite is
 // 29 times slower.
 func program(t testing.TB, version string) string {
 	t.Helper()
-	build, _ := builds.LoadOrStore(version, sync.OnceValues(func() (string, error) {
-		dir := filepath.Join(bin, version)
+	return programWith(t, version, "")
+}
+
+// programWith is program with more for the linker.
+func programWith(t testing.TB, version, flags string) string {
+	t.Helper()
+	build, _ := builds.LoadOrStore(version+flags, sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(bin, version+"-")
+		if err != nil {
+			return "", err
+		}
 		name := filepath.Join(dir, "steward")
 		if runtime.GOOS == "windows" {
 			name += ".exe"
 		}
-		cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X steward/app/cli.version="+version, "-o", name, "steward")
+		cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X steward/app/cli.version="+version+flags, "-o", name, "steward")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("go build: %w\n%s", err, out)

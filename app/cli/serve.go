@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"steward/app/daemon"
+	"steward/mcp/ops"
 )
 
 func serveCommand() *command {
@@ -82,6 +83,9 @@ func (s *session) serve(role daemon.Role, listen string) error {
 				fmt.Fprintf(s.stderr, "steward: waiting, the ledger is held by another process: %s\n", visible(fmt.Sprint(on)))
 			case daemon.Refusing:
 				fmt.Fprintf(s.stderr, "steward: %s\n", visible(fmt.Sprint(on)))
+				if e, ok := on.(*ops.Error); ok && e.Hint != "" {
+					fmt.Fprintf(s.stderr, "  %s\n", visible(e.Hint))
+				}
 			case daemon.Serving:
 				if d, ok := on.(*daemon.Door); ok {
 					fmt.Fprint(s.stderr, welcome(d))

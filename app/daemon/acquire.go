@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"steward/app/update"
 	"steward/ledger"
 	"steward/mcp/local"
 	"steward/mcp/ops"
@@ -140,7 +141,7 @@ func (w *waiter) auto(ctx context.Context, tried time.Duration) (pause time.Dura
 	defer cancel()
 	info, err := Info(ctx, w.Paths)
 	switch {
-	case err == nil && info.Role == string(Auto) && compareVersions(w.Version, info.Version) > 0 && !w.reached:
+	case err == nil && info.Role == string(Auto) && update.Compare(w.Version, info.Version) > 0 && !w.reached:
 		if w.ask(ctx, ""); w.reply == "" && w.reached {
 			return pollFast
 		}
@@ -226,7 +227,12 @@ func Explain(err error, p Paths) *ops.Error {
 	case errors.Is(err, ledger.ErrNotPlain):
 		return say(ops.Unavailable, fmt.Sprintf("%s cannot be used: %v", notPlainAt(err, p.Ledger), cause(err)), "move it away: what belongs there is a file of Steward's own")
 	case errors.Is(err, ledger.ErrNewer):
-		return say(ops.Version, fmt.Sprintf("the ledger %s was made by a newer Steward: %v", p.Ledger, err), "update Steward, or set STEWARD_HOME to another folder to begin a new ledger there")
+		_, detail, _ := strings.Cut(err.Error(), ledger.ErrNewer.Error()+": ")
+		if detail != "" {
+			detail = " (" + detail + ")"
+		}
+		return say(ops.Version, fmt.Sprintf("the ledger %s was made by a newer Steward%s, so it was not touched", p.Ledger, detail),
+			"start the newer Steward, or look for one with `steward update`; STEWARD_HOME set to another folder begins a new ledger there")
 	case errors.Is(err, ledger.ErrForeign):
 		return say(ops.Unavailable, fmt.Sprintf("%s is not a Steward ledger, so it was not touched", p.Ledger), "set STEWARD_DB to another file, or unset it")
 	case errors.Is(err, ledger.ErrCorrupt):

@@ -20,6 +20,12 @@ type chore struct {
 	failed string // type of the event of its failing; ends in _failed
 }
 
+// losing is no chore, but stands in reports as one that failed: the ledger file was
+// gone at a start. The person acknowledges it; nothing else ends it.
+var losing = chore{object: "ledger_file", failed: "ledger_failed"}
+
+var errLost = errors.New("the ledger file was gone, while the log of what was written last lay in its place; a new ledger was begun and that log is kept. `steward doctor` says what to do")
+
 // fails notes why a chore did not work, once for the same reason.
 func (c chore) fails(ctx context.Context, log *ledger.Log, why error, file string) error {
 	outcome := ledger.Clip(reason(why), ledger.MaxOutcome)

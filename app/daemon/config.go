@@ -25,6 +25,7 @@ type Config struct {
 	Theme          string     // of window and page: system, light or dark
 	Language       string     // of window and page: system, en or zh-CN
 	SingleKeys     bool       // whether single letters are shortcuts there
+	UpdateCheck    bool       // whether the service asks once a day if there is a newer version
 }
 
 const (

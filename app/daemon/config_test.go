@@ -17,7 +17,7 @@ func TestParseConfig(t *testing.T) {
 		{"{}", ""},
 		{"\xef\xbb\xbf{}", ""},
 		{`{"targets":["a","b"],"log_level":"debug"}`, ""},
-		{`{"target":["a"]}`, "target: an unknown key; known are allowed_origins, backup_daily, language, listen, log_level, single_keys, targets, theme"},
+		{`{"target":["a"]}`, "target: an unknown key; known are allowed_origins, backup_daily, language, listen, log_level, single_keys, targets, theme, update_check"},
 		{`{"log_level":"info","log_level":"info"}`, "log_level: given twice"},
 		{`{"log_level":"loud"}`, "log_level: one of debug, info, warn, error; got loud"},
 		{`{"log_level":3}`, "log_level: one of debug, info, warn, error; got 3"},

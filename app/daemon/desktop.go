@@ -17,6 +17,9 @@ import (
 // started directly, never through a shell.
 type desktop struct{ env Env }
 
+// Desktop is the person's desktop as the environment of this process reaches it.
+func Desktop(env Env) ops.Opener { return desktop{env} }
+
 // Open opens a file with the program that the person uses for its kind.
 func (d desktop) Open(ctx context.Context, file string) error { return d.start(ctx, openFile(file)) }
 

@@ -57,7 +57,7 @@ const TurnsOn = "`steward serve --listen 127.0.0.1:8971`, STEWARD_BIND or STEWAR
 func (s *service) about() ops.About {
 	a := ops.About{
 		Version: s.Version, Ledger: s.Paths.Ledger, State: s.Paths.Home, Config: s.Paths.Config, Log: s.Paths.Log,
-		Role: string(s.role()), License: License,
+		Role: string(s.role()), License: License, Update: s.update(),
 	}
 	if s.door != nil {
 		a.HTTP = &s.door.URL

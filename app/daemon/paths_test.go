@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -199,7 +200,8 @@ func TestExplain(t *testing.T) {
 		code ops.Code
 		says string
 	}{
-		{ledger.ErrNewer, ops.Version, "newer Steward"},
+		{ledger.ErrNewer, ops.Version, "the ledger /l.db was made by a newer Steward, so"},
+		{fmt.Errorf("open: %w: its schema is 9, this one knows 3", ledger.ErrNewer), ops.Version, "the ledger /l.db was made by a newer Steward (its schema is 9, this one knows 3), so"},
 		{ledger.ErrForeign, ops.Unavailable, "not a Steward ledger"},
 		{ledger.ErrCorrupt, ops.Corrupt, "damaged"},
 		{ledger.ErrFull, ops.Unavailable, "full"},

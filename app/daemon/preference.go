@@ -37,7 +37,7 @@ func choice(field string, to *string, v json.RawMessage, among []string) error {
 func (s *Settings) Preferences() ops.Preferences { return preferences(s.Config()) }
 
 func preferences(c Config) ops.Preferences {
-	return ops.Preferences{Theme: c.Theme, Language: c.Language, SingleKeys: c.SingleKeys}
+	return ops.Preferences{Theme: c.Theme, Language: c.Language, SingleKeys: c.SingleKeys, UpdateCheck: c.UpdateCheck}
 }
 
 // Prefer writes a change of the preferences into config.json. Everything else
@@ -49,7 +49,10 @@ func (s *Settings) Prefer(change ops.PreferenceChange) (ops.Preferences, error) 
 		key   string
 		value any
 		said  bool
-	}{{"theme", change.Theme, change.Theme != nil}, {"language", change.Language, change.Language != nil}, {"single_keys", change.SingleKeys, change.SingleKeys != nil}} {
+	}{
+		{"theme", change.Theme, change.Theme != nil}, {"language", change.Language, change.Language != nil},
+		{"single_keys", change.SingleKeys, change.SingleKeys != nil}, {"update_check", change.UpdateCheck, change.UpdateCheck != nil},
+	} {
 		if !m.said {
 			continue
 		}

@@ -66,6 +66,7 @@ type service struct {
 	http  *mcp.HTTP     // nil until the door is open
 	text  string        // what the lock file says of this process
 	fixed bool          // Listen does not come from Settings
+	set   *ops.Set      // nil until the ledger is open
 	kept  chan struct{} // closed when no daily copy is being made any more; nil before Serving
 
 	mu     sync.Mutex
@@ -197,11 +198,17 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := ops.NewSet(&ops.Env{
+	if lost := log.Orphan(); lost != "" {
+		s.Logger.Error("the ledger file was gone, its write-ahead log was not; a new ledger was begun", "ledger", log.Path(), "kept", lost)
+		if err := losing.fails(ctx, log, errLost, lost); err != nil {
+			s.Logger.Error("the ledger's loss", "err", err)
+		}
+	}
+	s.set = ops.NewSet(&ops.Env{
 		Log: log, Targets: s.Settings.Targets, Backups: s.Paths.Backups, Logger: s.Logger,
 		Settings: s.Settings, About: s.about, Opener: desktop{s.Env},
 	}, ops.All()...)
-	sp := &spool{dir: s.Paths.Spool, log: log, set: set, logger: s.Logger}
+	sp := &spool{dir: s.Paths.Spool, log: log, set: s.set, logger: s.Logger}
 	s.sock.Progress(0.25)
 	s.importOlder(s.going, log)
 	s.sock.Progress(0.5)
@@ -210,11 +217,11 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 	s.mu.Lock()
 	s.spool = sp
 	s.mu.Unlock()
-	server := mcp.NewServer(s.Version, set, s.Logger)
+	server := mcp.NewServer(s.Version, s.set, s.Logger)
 	if s.Ready != nil {
-		s.Ready(set, log)
+		s.Ready(s.set, log)
 	}
-	s.openDoor(server, set, log)
+	s.openDoor(server, s.set, log)
 	if s.door == nil {
 		s.become(Serving, nil)
 	} else {
@@ -229,6 +236,7 @@ func (s *service) open(ctx context.Context) (*ledger.Log, error) {
 func (s *service) serve(ctx context.Context, log *ledger.Log, mine os.FileInfo) error {
 	defer s.keep(log)()
 	defer s.expiries(log)()
+	defer s.updates()()
 	look := min(s.Idle, lookAfter)
 	idle := time.NewTimer(look)
 	defer idle.Stop()

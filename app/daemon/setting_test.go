@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// update makes TestReadmesListTheSettings write what it wants.
-var update = flag.Bool("update", false, "write the tables of settings into the READMEs")
+// rewrite makes TestReadmesListTheSettings write what it wants.
+var rewrite = flag.Bool("update", false, "write the tables of settings into the READMEs")
 
 const (
 	root        = "../.."
@@ -57,7 +57,7 @@ func TestReadmesListTheSettings(t *testing.T) {
 		case !opened || !closed:
 			t.Errorf("%s has no %s … %s", file, strings.TrimSpace(configBegin), configEnd)
 		case string(got) == want:
-		case *update:
+		case *rewrite:
 			out := append(append(append(head[:len(head):len(head)], configBegin...), want...), configEnd...)
 			if err := os.WriteFile(path, append(out, tail...), 0o644); err != nil { //nolint:gosec // it is a file of the repository
 				t.Fatal(err)

@@ -33,6 +33,7 @@ type Settings struct {
 	size    int64
 	current Config
 	problem error
+	changed chan struct{} // closed when current is another; nil: nobody waits
 }
 
 // NewSettings reads the file once. log may be nil until SetLogger.
@@ -59,6 +60,17 @@ func (s *Settings) Config() Config {
 		s.look()
 	}
 	return s.current
+}
+
+// Changed returns a channel that is closed when another version of the file has
+// been taken. Take it before a look at Config. It looks at nothing by itself.
+func (s *Settings) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
 }
 
 // Targets is Config().Targets.
@@ -122,6 +134,10 @@ func (s *Settings) take(c Config, err error) {
 		}
 	}
 	s.current = c
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
 	s.Level.Set(c.LogLevel)
 	if changed := fmt.Sprint(s.problem) != fmt.Sprint(err); changed {
 		s.problem = err

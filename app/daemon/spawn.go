@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,32 @@ import (
 	"steward/mcp/ops"
 )
 
+// program is the file that this process was started from, "" when the system does
+// not say. A link to it stays one: when an update lets the link lead to a newer
+// file, and takes the older away, the newer one is started. It is found out at
+// the start, before anybody can have done so.
+var program = startedFrom(os.Args[0], exec.LookPath)
+
+func startedFrom(name string, look func(string) (string, error)) string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	as, err := look(name)
+	if err != nil {
+		return exe
+	}
+	if as, err = filepath.Abs(as); err != nil {
+		return exe
+	}
+	real, errReal := os.Stat(exe)
+	link, errLink := os.Stat(as)
+	if errReal != nil || errLink != nil || !os.SameFile(real, link) {
+		return exe // somebody has given it another name
+	}
+	return as
+}
+
 // Spawn starts `steward serve --auto` for these paths, detached: its own
 // session, a cleaned environment, the state folder as its folder and the log
 // as its output. It returns once the process runs; whether that one serves, or
@@ -20,11 +47,10 @@ func Spawn(env Env, p Paths) error {
 	if err := p.Make(); err != nil {
 		return err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return cannotStart(err)
+	if program == "" {
+		return cannotStart(errors.New("this program's file is not known"))
 	}
-	cmd := exec.Command(exe, "serve", "--auto")
+	cmd := exec.Command(program, "serve", "--auto")
 	cmd.Dir = p.Home
 	cmd.Env = childEnv(env, p)
 	cmd.SysProcAttr = detached()

@@ -1,10 +1,7 @@
 package daemon
 
 import (
-	"cmp"
-	"strconv"
-	"strings"
-
+	"steward/app/update"
 	"steward/mcp/local"
 )
 
@@ -63,7 +60,7 @@ func (o owner) yields(y local.Yield) (granted bool, why string) {
 	case o.state == Refusing: // serves nobody
 		return true, ""
 	case Role(y.Role) == o.role:
-		if compareVersions(y.Version, o.version) > 0 {
+		if update.Compare(y.Version, o.version) > 0 {
 			return true, ""
 		}
 		return false, keptStays
@@ -71,52 +68,4 @@ func (o owner) yields(y local.Yield) (granted bool, why string) {
 		return true, ""
 	}
 	return false, keptStays
-}
-
-// compareVersions orders two versions by the rules of semver.org: numbers by
-// value, a pre-release before its release, build metadata ignored.
-func compareVersions(a, b string) int {
-	a, b = bare(a), bare(b)
-	numA, preA, isA := strings.Cut(a, "-")
-	numB, preB, isB := strings.Cut(b, "-")
-	if c := compareParts(numA, numB); c != 0 {
-		return c
-	}
-	switch {
-	case isA && isB:
-		return compareParts(preA, preB)
-	case isA:
-		return -1
-	case isB:
-		return 1
-	}
-	return 0
-}
-
-func bare(v string) string {
-	v, _, _ = strings.Cut(strings.TrimPrefix(v, "v"), "+")
-	return v
-}
-
-func compareParts(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, errX := strconv.ParseUint(as[i], 10, 63)
-		y, errY := strconv.ParseUint(bs[i], 10, 63)
-		c := 0
-		switch {
-		case errX == nil && errY == nil:
-			c = cmp.Compare(x, y)
-		case errX == nil:
-			c = -1 // a number comes before a word
-		case errY == nil:
-			c = 1
-		default:
-			c = cmp.Compare(as[i], bs[i])
-		}
-		if c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(len(as), len(bs))
 }

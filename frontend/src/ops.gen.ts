@@ -2,7 +2,6 @@
 
 /** Check a command before you hand it to an app: navigate needs a view, dispatch a target. Answers valid with the command, or the errors with the allowed values. It writes and moves nothing: to hand work over use handoff_create. */
 export interface AppCommandArgs {
-  /** navigate opens a view; dispatch addresses a target */
   op: string;
   /** Needed by navigate */
   view?: string;
@@ -127,7 +126,7 @@ export interface FailureAcknowledgeResult {
   metrics_dropped?: string[];
 }
 
-/** Say that the user, or the actor you name, turned to another workspace or object, so that situation_report shows the right focus. Wants at least one of workspace, object_id, object_type. It is no receipt and never counts as activity. */
+/** Say that the user, or the actor you name, turned to another workspace or object: situation_report shows it as focus. Wants at least one of workspace, object_id, object_type. It never counts as activity. */
 export interface FocusChangeArgs {
   /** Where attention went; default is this connection's */
   workspace?: string;
@@ -135,7 +134,7 @@ export interface FocusChangeArgs {
   object_id?: string;
   /** What kind of thing it is: file, task, page */
   object_type?: string;
-  /** Whose attention; default user */
+  /** Whose attention */
   actor?: string;
 }
 
@@ -338,6 +337,8 @@ export interface SettingsGetResult {
   language: "system" | "en" | "zh-CN";
   /** whether single letters are shortcuts */
   single_keys: boolean;
+  /** whether the service asks once a day if there is a newer version */
+  update_check: boolean;
   about: About;
 }
 
@@ -347,6 +348,8 @@ export interface SettingsSetArgs {
   language?: "system" | "en" | "zh-CN";
   /** Whether single letters are shortcuts */
   single_keys?: boolean;
+  /** Whether the service asks once a day if there is a newer version */
+  update_check?: boolean;
 }
 
 export interface SettingsSetResult {
@@ -354,6 +357,8 @@ export interface SettingsSetResult {
   language: "system" | "en" | "zh-CN";
   /** whether single letters are shortcuts */
   single_keys: boolean;
+  /** whether the service asks once a day if there is a newer version */
+  update_check: boolean;
   about: About;
 }
 
@@ -361,7 +366,7 @@ export interface SettingsSetResult {
 export interface SituationReportArgs {
   /** Only this workspace's events, failures, actors and focus; handoffs are always all */
   workspace_id?: string;
-  /** Key events after this id only: pass back last_injected_event_id */
+  /** Key events after this id only */
   since_id?: number;
 }
 
@@ -438,6 +443,7 @@ export interface About {
   license: string;
   /** to whom work may be handed */
   targets: string[];
+  update: Update;
 }
 
 export interface AppCommand {
@@ -713,6 +719,19 @@ export interface Ticket {
   answered_by?: "human" | "default";
   answered_at?: string;
   card: string;
+}
+
+export interface Update {
+  /** unset: this build knows no address to ask; off: the person has not turned it on; unknown: it has not been asked yet */
+  state: "unset" | "off" | "unknown" | "current" | "newer" | "failed";
+  /** the newer one */
+  version?: string;
+  /** address of the page that says what is new in it */
+  notes?: string;
+  /** why the last look failed */
+  problem?: string;
+  /** when it was asked last */
+  checked_at?: string;
 }
 
 /** Every operation by its name. */

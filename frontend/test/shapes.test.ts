@@ -187,6 +187,37 @@ describe('settings', () => {
     expect(app.settings.singleKeys).toBe(false)
   })
 
+  it('ask nobody for updates until that is turned on, and then say in one line what is known', async () => {
+    const { app, fake, click } = await open(afternoon('en', now))
+    app.go('settings')
+    await settle()
+    const look = () => byRole('switch', 'Look for a newer version once a day')! as HTMLInputElement
+    const found = () => document.querySelector('.found')?.textContent?.replace(/\s+/g, ' ').trim()
+    expect([look().checked, found()]).toEqual([false, undefined])
+    expect(document.getElementById(look().getAttribute('aria-describedby')!)?.textContent).toMatch(/^Off: Steward asks nobody\./)
+    await click(look())
+    expect([fake.world.settings.update_check, look().checked, found()]).toEqual([true, true, 'Not asked yet.'])
+    const at = new Date(now - 60_000).toISOString()
+    const states: [typeof fake.world.settings.about.update, string, string][] = [
+      [{ state: 'unset' }, 'This build knows no address for updates, so nobody is asked.', '这个构建不知道更新地址，因此不会查询。'],
+      [{ state: 'current', checked_at: at }, 'This is the newest version, as of ', '截至 '],
+      [{ state: 'failed', checked_at: at, problem: 'no route <b>' }, 'The last look failed: \u2068no route <b>\u2069. The next is in a day.', '上次查询失败：\u2068no route <b>\u2069。一天后再试。'],
+      [{ state: 'newer', version: '9.1.0', notes: 'https://example.org/news', checked_at: at }, 'Steward \u20689.1.0\u2069 is there. Type steward update to fetch it. What is new: https://example.org/news', '已有 Steward \u20689.1.0\u2069。输入 steward update 即可下载。 新内容：https://example.org/news'],
+    ]
+    for (const language of ['en', 'zh-CN'] as const) {
+      fake.world.settings.language = language
+      for (const [state, en, zh] of states) {
+        fake.world.settings.about.update = state
+        fake.change({ type: 'changed' })
+        await settle()
+        expect(found()?.startsWith(language === 'en' ? en : zh), found()).toBe(true)
+      }
+    }
+    expect(document.querySelectorAll('[role=alert]').length).toBe(0)
+    await click(document.querySelector('[aria-describedby="update-help"]')!)
+    expect([fake.world.settings.update_check, found()]).toEqual([false, undefined])
+  })
+
   it('follow a change made in another window', async () => {
     const { fake, app } = await open(afternoon('en', now))
     fake.world.settings.language = 'zh-CN'

@@ -112,7 +112,7 @@ func parse(line []byte) (*message, *rejection) {
 	switch line[start] {
 	case '{':
 	case '[':
-		return nil, &rejection{code: codeInvalid, text: "batches are not supported: send one message a line"}
+		return nil, &rejection{code: codeInvalid, text: "batches are not supported: send one message at a time"}
 	default:
 		return nil, &rejection{code: codeInvalid, text: "a message is a JSON object"}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 type appCommandArgs struct {
-	Op          string `json:"op" arg:"required,line,max=64,words=navigate|dispatch" doc:"navigate opens a view; dispatch addresses a target"`
+	Op          string `json:"op" arg:"required,line,max=64,words=navigate|dispatch"`
 	View        string `json:"view" arg:"line,max=64,words=brief|decide|handoffs|tasks|ledger|settings" doc:"Needed by navigate"`
 	Route       string `json:"route" arg:"line,max=2048" doc:"Place inside the view"`
 	Reason      string `json:"reason" arg:"line,max=512" doc:"Why, in one line"`

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,14 +53,45 @@ func attachmentOpen() Op {
 		if err != nil {
 			return Opened{}, err
 		}
-		if in.Index >= int64(len(h.Attachments)) {
-			return Opened{}, &Error{Code: NotFound, Field: "index", Message: fmt.Sprintf("index: the handoff has %d attachments, counted from 0; got %d", len(h.Attachments), in.Index)}
-		}
-		if env.Opener == nil {
-			return Opened{}, &Error{Code: Unavailable, Message: "nothing can be opened from here"}
-		}
-		return open(ctx, env.Opener, h.Attachments[in.Index].Path)
+		return openOf(ctx, env.Opener, h, in.Index)
 	})
+}
+
+// OpenAttachment is attachment_open for a window that is attached to the service
+// of another process, which may have no desktop to open anything on: the handoff
+// is read with get, which calls an operation there, and opened with o here.
+func OpenAttachment(ctx context.Context, o Opener, args json.RawMessage, get func(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+	in, err := decode[attachmentOpenArgs](attachmentOpen().In, args)
+	if err != nil {
+		return nil, err
+	}
+	ask, err := json.Marshal(handoffGetArgs{Handoff: in.Handoff})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := get(ctx, "handoff_get", ask)
+	if err != nil {
+		return nil, err
+	}
+	var detail HandoffDetail
+	if err := json.Unmarshal(answer, &detail); err != nil {
+		return nil, fmt.Errorf("handoff_get: %w", err)
+	}
+	out, err := openOf(ctx, o, detail.Handoff, in.Index)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(out)
+}
+
+func openOf(ctx context.Context, o Opener, h handoff.Handoff, index int64) (Opened, error) {
+	if index >= int64(len(h.Attachments)) {
+		return Opened{}, &Error{Code: NotFound, Field: "index", Message: fmt.Sprintf("index: the handoff has %d attachments, counted from 0; got %d", len(h.Attachments), index)}
+	}
+	if o == nil {
+		return Opened{}, &Error{Code: Unavailable, Message: "nothing can be opened from here"}
+	}
+	return open(ctx, o, h.Attachments[index].Path)
 }
 
 // open opens the file at an agent's path, or shows it where it lies.

@@ -50,7 +50,7 @@ func newBench(t testing.TB) *bench {
 	log := ledgertest.Open(t, clock)
 	env := &Env{Log: log, Targets: func() []string { return []string{"studio", "dj", "library"} }, Settings: &wishes{Preferences{Theme: "system", Language: "system", SingleKeys: true}}}
 	env.About = func() About {
-		return About{Version: "1.2.3", Ledger: "/s/ledger.db", State: "/s", Config: "/s/config.json", Log: "/s/logs/steward.log", Role: "serve", License: "AGPL-3.0"}
+		return About{Version: "1.2.3", Ledger: "/s/ledger.db", State: "/s", Config: "/s/config.json", Log: "/s/logs/steward.log", Role: "serve", License: "AGPL-3.0", Update: Update{State: "off"}}
 	}
 	return &bench{NewSet(env, All()...), log, clock}
 }
@@ -69,6 +69,9 @@ func (w *wishes) Prefer(c PreferenceChange) (Preferences, error) {
 	}
 	if c.SingleKeys != nil {
 		w.p.SingleKeys = *c.SingleKeys
+	}
+	if c.UpdateCheck != nil {
+		w.p.UpdateCheck = *c.UpdateCheck
 	}
 	return w.p, nil
 }

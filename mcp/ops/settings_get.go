@@ -1,18 +1,25 @@
 package ops
 
-import "context"
+import (
+	"context"
+
+	"steward/ledger"
+)
 
 // Preferences is how the person wants the window and the page to be.
 type Preferences struct {
 	Theme      string `json:"theme" words:"system|light|dark"`
 	Language   string `json:"language" words:"system|en|zh-CN"`
 	SingleKeys bool   `json:"single_keys" doc:"whether single letters are shortcuts"`
+
+	UpdateCheck bool `json:"update_check" doc:"whether the service asks once a day if there is a newer version"`
 }
 
 // PreferenceChange is what of the preferences is to be another; nil stays.
 type PreferenceChange struct {
 	Theme, Language *string
 	SingleKeys      *bool
+	UpdateCheck     *bool
 }
 
 // Settings keeps the preferences of the person.
@@ -35,6 +42,16 @@ type About struct {
 	HTTP    *string  `json:"http" doc:"address of the page; null when HTTP is off"`
 	License string   `json:"license"`
 	Targets []string `json:"targets" doc:"to whom work may be handed"`
+	Update  Update   `json:"update"`
+}
+
+// Update is what the service knows of a newer version.
+type Update struct {
+	State     string        `json:"state" words:"unset|off|unknown|current|newer|failed" doc:"unset: this build knows no address to ask; off: the person has not turned it on; unknown: it has not been asked yet"`
+	Version   string        `json:"version,omitempty" doc:"the newer one"`
+	Notes     string        `json:"notes,omitempty" doc:"address of the page that says what is new in it"`
+	Problem   string        `json:"problem,omitempty" doc:"why the last look failed"`
+	CheckedAt ledger.Millis `json:"checked_at,omitempty" doc:"when it was asked last"`
 }
 
 type settingsGetArgs struct{}

@@ -10,6 +10,8 @@ type settingsSetArgs struct {
 	Theme      string `json:"theme" arg:"enum=system|light|dark"`
 	Language   string `json:"language" arg:"enum=system|en|zh-CN"`
 	SingleKeys *bool  `json:"single_keys" doc:"Whether single letters are shortcuts"`
+
+	UpdateCheck *bool `json:"update_check" doc:"Whether the service asks once a day if there is a newer version"`
 }
 
 func settingsSet() Op {
@@ -25,9 +27,9 @@ func settingsSet() Op {
 		if env.Settings == nil {
 			return SettingsState{}, errNoSettings
 		}
-		change := PreferenceChange{Theme: said(in.Theme), Language: said(in.Language), SingleKeys: in.SingleKeys}
+		change := PreferenceChange{Theme: said(in.Theme), Language: said(in.Language), SingleKeys: in.SingleKeys, UpdateCheck: in.UpdateCheck}
 		if change == (PreferenceChange{}) {
-			return SettingsState{}, &ledger.FieldError{Field: "theme", Rule: "at least one of theme, language, single_keys", Got: "none of them"}
+			return SettingsState{}, &ledger.FieldError{Field: "theme", Rule: "at least one of theme, language, single_keys, update_check", Got: "none of them"}
 		}
 		p, err := env.Settings.Prefer(change)
 		if err != nil {

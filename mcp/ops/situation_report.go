@@ -24,7 +24,7 @@ const (
 
 type situationReportArgs struct {
 	Workspace string `json:"workspace_id" arg:"line,max=128" doc:"Only this workspace's events, failures, actors and focus; handoffs are always all"`
-	Since     int64  `json:"since_id" arg:"min=0" doc:"Key events after this id only: pass back last_injected_event_id"`
+	Since     int64  `json:"since_id" arg:"min=0" doc:"Key events after this id only"`
 }
 
 // Report is the situation: what happened, what failed, who is moving, what

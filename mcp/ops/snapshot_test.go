@@ -320,12 +320,16 @@ var conversations = map[string][]call{
 	"settings_set": {
 		{person, "settings_set", `{"theme":"dark"}`},
 		{person, "settings_set", `{"language":"zh-CN","single_keys":false}`},
+		{person, "settings_set", `{"update_check":true}`},
 		{person, "settings_set", `{"theme":"pink"}`},
 		{person, "settings_set", `{"single_keys":"no"}`},
 		{person, "settings_set", `{"targets":["x"]}`},
 		{person, "settings_set", `{}`},
 		{nobody, "settings_set", `{"theme":"dark"}`},
 		{agent, "settings_set", `{"theme":"dark"}`},
+		{nobody, "settings_set", `{"update_check":true}`},
+		{agent, "settings_set", `{"update_check":true}`},
+		{shell, "settings_set", `{"update_check":true}`},
 	},
 	"attachment_open": { // what it does: TestAttachmentOpen
 		{agent, "handoff_create", `{"target":"dj","instruction":"x","idempotency_key":"k1","attachments":[{"path":"here.txt"}]}`},

@@ -13,6 +13,7 @@ export class SettingsStore {
   theme = $state<Theme>('system')
   language = $state<Language>('system')
   singleKeys = $state(true)
+  updateCheck = $state(false)
   about = $state.raw<Settings['about'] | null>(null)
 
   #transport: Transport
@@ -33,6 +34,7 @@ export class SettingsStore {
     if (s.theme === 'system' || s.theme === 'light' || s.theme === 'dark') this.theme = s.theme
     if (s.language === 'system' || s.language === 'en' || s.language === 'zh-CN') this.language = s.language
     if (typeof s.single_keys === 'boolean') this.singleKeys = s.single_keys
+    if (typeof s.update_check === 'boolean') this.updateCheck = s.update_check
     if (s.about) this.about = s.about
   }
 
@@ -58,7 +60,7 @@ export class SettingsStore {
 
   /** set shows a change at once and takes it back when the service refuses it. */
   async set(change: SettingsSetArgs): Promise<void> {
-    const before = { theme: this.theme, language: this.language, single_keys: this.singleKeys }
+    const before = { theme: this.theme, language: this.language, single_keys: this.singleKeys, update_check: this.updateCheck }
     const write = ++this.#writes
     this.#take(change)
     this.#apply()

@@ -46,10 +46,12 @@ export const emptyWorld = (now = Date.parse('2026-11-30T14:22:10.000Z')): World 
     theme: 'system',
     language: 'system',
     single_keys: true,
+    update_check: false,
     about: {
       version: '0.4.0', ledger: '/home/ada/.local/share/steward/ledger.db', state_folder: '/home/ada/.local/share/steward',
       config: '/home/ada/.local/share/steward/config.json', log: '/home/ada/.local/share/steward/logs/steward.log', role: 'window',
       http: 'http://127.0.0.1:8971', license: 'AGPL-3.0', targets: ['studio', 'dj', 'library'],
+      update: { state: 'off' },
     },
   },
 })
@@ -251,6 +253,7 @@ export class FakeTransport implements Transport {
       settings_get: () => structuredClone(this.world.settings),
       settings_set: (a) => {
         Object.assign(this.world.settings, a)
+        if (a.update_check !== undefined) this.world.settings.about.update = { state: a.update_check ? 'unknown' : 'off' }
         return structuredClone(this.world.settings)
       },
     }

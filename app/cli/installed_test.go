@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"steward/app/update"
+)
+
+// The file that is fetched is of the kind that is installed.
+func TestKindOf(t *testing.T) {
+	dpkg := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dpkg, "steward.list"), []byte("/.\n/usr/bin\n/usr/bin/steward\n/usr/bin/steward-desktop\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		system, exe, dpkg string
+		rpm               bool
+		want              update.Kind
+	}{
+		{"linux", "/usr/bin/steward", dpkg, false, update.Deb},
+		{"linux", "/usr/bin/steward-desktop", dpkg, false, update.Deb},
+		{"linux", "/usr/bin/stew", dpkg, false, update.Tarball},
+		{"linux", "/home/me/steward", dpkg, false, update.Tarball}, // beside a package
+		{"linux", "/usr/bin/steward", t.TempDir(), true, update.RPM},
+		{"linux", "/usr/bin/steward", t.TempDir(), false, update.Tarball},
+		{"windows", `C:\Users\me\AppData\Local\Programs\Steward\steward.exe`, dpkg, false, update.Setup},
+		{"darwin", "/Applications/Steward.app/Contents/MacOS/steward", dpkg, false, update.DMG},
+		{"darwin", "/usr/local/bin/steward", dpkg, false, update.Tarball},
+	} {
+		if got := kindOf(c.system, c.exe, c.dpkg, func(string) bool { return c.rpm }); got != c.want {
+			t.Errorf("%s on %s: %s; want %s", c.exe, c.system, got, c.want)
+		}
+	}
+}
+
+func TestInstall(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("another shell")
+	}
+	for kind, want := range map[update.Kind]string{
+		update.Deb: "sudo apt install '/home/a b/x.deb'", update.RPM: "sudo rpm -U '/home/a b/x.deb'", update.Setup: "'/home/a b/x.deb' ",
+		update.DMG: "open '/home/a b/x.deb'", update.Tarball: "tar -xzf '/home/a b/x.deb'",
+	} {
+		if lines := install(kind, "/home/a b/x.deb", "/opt/steward"); !strings.HasPrefix(lines[0], want) {
+			t.Errorf("%s: %q", kind, lines)
+		}
+	}
+	for path, want := range map[string]string{
+		"/home/me/下载/x_1.2.3~rc.1_amd64.deb": "'/home/me/下载/x_1.2.3~rc.1_amd64.deb'", "/home/me/下载/x.deb": "/home/me/下载/x.deb",
+		"/a'b/x": `'/a'\''b/x'`, "/$(touch x)/y": "'/$(touch x)/y'", "/a;b": "'/a;b'", "/a\tb": "'/a\tb'",
+	} {
+		if got := quoted(path); got != want {
+			t.Errorf("%q: %s; want %s", path, got, want)
+		}
+	}
+}
