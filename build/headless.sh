@@ -7,7 +7,8 @@
 # build/docker and the check of both are built here.
 #
 # STEWARD_UPDATE_ADDRESS and STEWARD_UPDATE_KEY are built in when they are set: the
-# folder of the newest release, and the release key, 32 raw bytes in base64.
+# folder of the newest release, and the release key, 32 raw bytes in base64; so is
+# STEWARD_UPDATE_NOTES, the page that tells people what is new.
 set -eu
 out=$1 os=$2 arch=$3 version=$4 commit=$5
 
