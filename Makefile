@@ -47,11 +47,11 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # How long each fuzzer runs in `make test`.
 FUZZTIME ?= 5s
 
-.PHONY: help build run test test-clients test-window test-page test-e2e test-day screenshots unit fuzz bench bench-large generate lint fmt clean \
-	need-go need-cc need-node need-browser need-window need-screen FORCE
+.PHONY: help build run test test-clients test-window test-page test-e2e test-day test-packages screenshots unit fuzz bench bench-large generate lint fmt clean \
+	dist need-go need-cc need-node need-browser need-window need-screen FORCE
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: $(steward) $(desktop) ## build/bin/steward, and steward-desktop with the window
 
@@ -132,6 +132,15 @@ bench-large: build need-go ## ten million events, and a disk made slow by strace
 	$(GO) build -trimpath -o $(bin)/bench/ ./bench/...
 	$(bin)/bench/slowdisk
 	$(bin)/bench/report -large
+
+# Linux packages are built with Go alone, and the window's libraries; build/dist.sh
+# says what each system's packages need and what was left out here.
+dist: need-go need-node ## every package of a release that this machine can build, into build/bin/dist
+	rm -rf $(bin)/dist
+	@GO='$(GO)' MAKE='$(MAKE)' build/dist.sh $(bin)/dist $(VERSION)
+
+test-packages: need-go need-node ## the Linux packages, installed and run in a small Debian; the image's root; needs root
+	@GO='$(GO)' MAKE='$(MAKE)' .ci/packages
 
 generate: need-go ## mcp/local/tools.gen.json, frontend/src/ops.gen.ts, the tables of the two READMEs
 	$(GO) run ./mcp/ops/gen

@@ -65,6 +65,8 @@ var arrows = map[[2]string]string{
 	{"app", "ledger"}:     "one window at a time holds a lock",
 	{"app", "frontend"}:   "the page is in the program",
 
+	{"app/cli/gen", "app/cli"}: "the manual and the completions are made from the commands",
+
 	{"", "app/cli"}: "main hands over to the command line",
 	{"", "app"}:     "main hands over to the window",
 }

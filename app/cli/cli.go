@@ -38,7 +38,7 @@ var jsonOption = option{name: "json", help: "print one line of JSON, for program
 
 func commands() []*command {
 	return []*command{serveCommand(), mcpCommand(), callCommand(), statusCommand(), emitCommand(), searchCommand(),
-		exportCommand(), backupCommand(), restoreCommand(), importCommand(), verifyCommand(), doctorCommand(), openCommand(), stopCommand(), updateCommand(), versionCommand()}
+		exportCommand(), backupCommand(), restoreCommand(), importCommand(), verifyCommand(), doctorCommand(), healthCommand(), openCommand(), stopCommand(), updateCommand(), versionCommand()}
 }
 
 // Main runs the command in args, which do not include the program's name, and

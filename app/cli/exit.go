@@ -7,6 +7,21 @@ import (
 	"steward/mcp/ops"
 )
 
+// exitCodes are all there are, and what a person is told of them.
+var exitCodes = []struct {
+	code  int
+	means string
+}{
+	{0, "done"},
+	{ops.Internal.Exit(), "internal"},
+	{ops.Invalid.Exit(), "misuse"},
+	{ops.NotFound.Exit(), "not found"},
+	{ops.Conflict.Exit(), "conflict or too late"},
+	{ops.Forbidden.Exit(), "forbidden"},
+	{ops.Unavailable.Exit(), "the service or its version is not available"},
+	{ops.Corrupt.Exit(), "the ledger is damaged"},
+}
+
 // said is an error whose text has been shown already.
 type said struct{ of *ops.Error }
 

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
+const about = "Steward keeps one durable record of what your agents and scripts report,\nand the work they hand to each other."
+
 // overview lists the commands.
 func overview(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("Steward keeps one durable record of what your agents and scripts report,\nand the work they hand to each other.\n\nUsage: steward COMMAND [arguments]\n\n")
+	b.WriteString(about + "\n\nUsage: steward COMMAND [arguments]\n\n")
 	var rows [][]string
 	for _, c := range commands() {
 		rows = append(rows, []string{c.name, c.short})
@@ -24,9 +26,12 @@ Start here:
   steward emit "hello" --actor me     # the first receipt; starts the service
   steward status                      # what is going on
 
-Exit codes: 0 done, 1 internal, 2 misuse, 3 not found, 4 conflict or too late,
-5 forbidden, 6 the service or its version is not available, 7 the ledger is damaged.
 `)
+	codes := make([]string, len(exitCodes))
+	for i, c := range exitCodes {
+		codes[i] = fmt.Sprintf("%d %s", c.code, c.means)
+	}
+	b.WriteString(wrap("Exit codes: "+strings.Join(codes, ", ")+".") + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

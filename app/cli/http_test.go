@@ -90,6 +90,9 @@ func TestServeOverHTTP(t *testing.T) {
 	if out := h.ok("status"); !strings.Contains(out, "web in lane") {
 		t.Errorf("status:\n%s", out)
 	}
+	if out := h.ok("health", "--json"); !strings.Contains(out, `"http":"`+address+`"`) {
+		t.Errorf("health:\n%s", out)
+	}
 	out := h.ok("doctor")
 	for _, want := range []string{"http          on at " + address, "owner token   " + h.paths().Token, "agent token   " + h.paths().AgentToken} {
 		if !strings.Contains(out, want) {

@@ -10,8 +10,13 @@ import (
 	"steward/ledger"
 )
 
-// version is set by the linker: -ldflags "-X steward/app/cli.version=1.2.3".
-var version = "0.1.0-dev"
+// version is set by the linker: -ldflags "-X steward/app/cli.version=1.2.3". So is
+// commit where packages are made: what the go command writes down of the tree by
+// itself differs between a clone, a worktree and an unpacked archive.
+var (
+	version = "0.1.0-dev"
+	commit  string
+)
 
 // Version returns the version of this program.
 func Version() string { return version }
@@ -29,7 +34,7 @@ type build struct {
 }
 
 func thisBuild() build {
-	b := build{Version: version, Schema: ledger.SchemaVersion, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	b := build{Version: version, Commit: commit, Schema: ledger.SchemaVersion, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {
