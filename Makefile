@@ -30,16 +30,8 @@ page_from := $(wildcard frontend/*.json frontend/*.ts frontend/*.js frontend/ind
 	$(shell find frontend/src frontend/public frontend/build \( -type f -o -type d \) 2>/dev/null)
 
 VERSION ?= $(shell build/version.sh)
-ldflags := -X steward/app/cli.version=$(VERSION)
-
-# Where newer releases are, by whose key they are signed, and the page that says
-# what is new. Without address and key the program says that it knows none.
-UPDATE_ADDRESS ?=
-UPDATE_KEY     ?=
-UPDATE_NOTES   ?=
-ldflags += $(if $(UPDATE_ADDRESS),-X steward/app/update.address=$(UPDATE_ADDRESS)) \
-	$(if $(UPDATE_KEY),-X steward/app/update.publicKey=$(UPDATE_KEY)) \
-	$(if $(UPDATE_NOTES),-X steward/app/update.notes=$(UPDATE_NOTES))
+# Where newer releases are is built in from STEWARD_UPDATE_...: see build/ldflags.sh.
+ldflags = $(shell build/ldflags.sh '$(VERSION)')
 
 # staticcheck by exact version, run from the module proxy: nothing to install.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0

@@ -5,12 +5,12 @@ const built = fileURLToPath(new URL('../build/bin/', import.meta.url))
 
 // `make test-e2e` runs the tests in e2e; `make test-day` the project `day`, `make
 // screenshots` the project `shots`.
-// One worker: the bars on time are for a machine that does nothing else. The
+// Two workers: most tests wait, and each has a service and a browser of its own. The
 // browser is the system's own; Playwright fetches none.
 export default defineConfig({
   testDir: 'e2e',
   outputDir: built + 'e2e',
-  workers: 1,
+  workers: 2,
   timeout: 90_000,
   expect: { timeout: 15_000 },
   forbidOnly: true,

@@ -113,8 +113,8 @@ var named = []struct {
 	{RPM, "linux", "steward-", "-1.ARCH.rpm", map[string]string{"amd64": "x86_64", "arm64": "aarch64"}},
 	{Tarball, "linux", "steward_", "_linux_ARCH.tar.gz", map[string]string{"amd64": "amd64", "arm64": "arm64"}},
 	{Tarball, "darwin", "steward_", "_darwin_ARCH.tar.gz", map[string]string{"amd64": "amd64", "arm64": "arm64"}},
-	{Setup, "windows", "Steward-", "-windows-ARCH-setup.exe", map[string]string{"amd64": "amd64", "arm64": "arm64"}},
-	{DMG, "darwin", "Steward-", "-macos-universal.dmg", nil},
+	{Setup, "windows", "steward-", "-windows-ARCH-setup.exe", map[string]string{"amd64": "amd64", "arm64": "arm64"}},
+	{DMG, "darwin", "steward-", "-macos-universal.dmg", nil},
 }
 
 // versionIn is the version in the name of a package of Steward, "" in another.

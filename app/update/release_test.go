@@ -24,7 +24,7 @@ func packages(v string) []string {
 	return []string{
 		"steward_" + v + "_amd64.deb", "steward_" + v + "_arm64.deb", "steward-" + v + "-1.x86_64.rpm", "steward-" + v + "-1.aarch64.rpm",
 		"steward_" + v + "_linux_amd64.tar.gz", "steward_" + v + "_linux_arm64.tar.gz", "steward_" + v + "_darwin_arm64.tar.gz",
-		"Steward-" + v + "-windows-amd64-setup.exe", "Steward-" + v + "-windows-arm64-setup.exe", "Steward-" + v + "-macos-universal.dmg",
+		"steward-" + v + "-windows-amd64-setup.exe", "steward-" + v + "-windows-arm64-setup.exe", "steward-" + v + "-macos-universal.dmg",
 	}
 }
 
@@ -125,7 +125,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(sums(packages("1.2.3")...)))
 	f.Add([]byte(sums("steward_1.3.0~rc.1_amd64.deb", "x")))
 	f.Add([]byte(sums("steward_1.2.3_linux_amd64.tar.gz", "../x")))
-	f.Add([]byte(someSum + " *Steward-1.2.3-macos-universal.dmg"))
+	f.Add([]byte(someSum + " *steward-1.2.3-macos-universal.dmg"))
 	f.Add([]byte("\n\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := parse(text)

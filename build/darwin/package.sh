@@ -37,7 +37,7 @@ universal() {
 	shift 2
 	for arch in arm64 amd64; do
 		CGO_ENABLED=$cgo GOOS=darwin GOARCH=$arch MACOSX_DEPLOYMENT_TARGET=12.0 \
-			go build -trimpath -ldflags "-w -s -X steward/app/cli.version=$version" "$@" -o "$work/$name-$arch" .
+			go build -trimpath -ldflags "-w -s $(build/ldflags.sh "$version")" "$@" -o "$work/$name-$arch" .
 	done
 	if [ -n "$mac" ]; then
 		lipo -create -output "$app/MacOS/$name" "$work/$name-arm64" "$work/$name-amd64"

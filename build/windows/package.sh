@@ -56,7 +56,7 @@ program() {
 	rm -f rsrc_windows_amd64.syso rsrc_windows_arm64.syso
 }
 
-version_flag="-X steward/app/cli.version=$version"
+version_flag=$(build/ldflags.sh "$version")
 program steward 'Steward for clients and the command line' -ldflags "-w -s $version_flag"
 program steward-desktop 'Steward' -tags desktop,production -ldflags "-w -s -H windowsgui $version_flag"
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, row, test, type Page } from '../test'
-import { afternoon, type Tongue } from './world'
+import { afternoon, queue, type Tongue } from './world'
 
 // Every view, as the real service fills it, in both languages, both themes and
 // at two widths.
@@ -28,6 +28,8 @@ for (const tongue of ['en', 'zh-CN'] as const satisfies readonly Tongue[]) {
     }
 
     const asked = await afternoon(steward, tongue)
+    const { id, answer, drop } = await queue(steward, tongue)
+    await steward.owner('ticket_answer', { id, answer })
     for (const look of looks) {
       const viewport = { width: look.width, height: 700 }
       const door = await (await person.browser({ ...options, colorScheme: look.colorScheme, viewport })).newPage()
@@ -51,6 +53,20 @@ for (const tongue of ['en', 'zh-CN'] as const satisfies readonly Tongue[]) {
       await keyboard.press('?')
       await expect(page.getByRole('dialog')).toBeVisible()
       await page.screenshot({ path: `${out}keys-${tongue}-${look.colorScheme}-${look.width}.png` })
+      await keyboard.press('Escape')
+
+      // An answer stays for five minutes, which pictures may take: it is given anew.
+      await steward.owner('ticket_undo', { id })
+      await steward.owner('ticket_answer', { id, answer })
+      await keyboard.press('2')
+      await expect(page.locator('article')).toHaveCount(4)
+      await expect(page.locator('[data-answered]')).toBeVisible()
+      await shoot(page, 'decide', look)
+      await page.locator('main').evaluate((m) => m.scrollTo(0, m.scrollHeight))
+      await shoot(page, 'decide-end', look)
+      await page.locator('article').filter({ hasText: drop }).click()
+      await keyboard.press('i')
+      await page.screenshot({ path: `${out}decide-write-${tongue}-${look.colorScheme}-${look.width}.png` })
       await keyboard.press('Escape')
 
       await keyboard.press('3')

@@ -52,3 +52,26 @@ export async function afternoon(s: Steward, tongue: Tongue): Promise<string> {
   await web.call('focus_change', { workspace: 'web-app', object_type: 'page', object_id: 'checkout' })
   return x.stems.split('\n')[0]!
 }
+
+const questions = {
+  en: {
+    drop: 'Drop the column owner_id from production?', dropIt: 'Drop it', keep: 'Keep it', why: 'Migration 0042 fails: the column is there already.\n41 203 rows hold a value; nothing reads it since May.\nDropping it cannot be undone without the backup.',
+    name: 'Which name does the EP get?', names: ['Night Drive', 'Nachtfahrt', 'Late Exit'], branch: 'May I push to the release branch?', yes: 'Yes', no: 'No', dir: 'Where do the stems go?', asked: 'Retry the flaky login test?', retry: 'Retry twice',
+  },
+  'zh-CN': {
+    drop: '要从生产库删除 owner_id 列吗？', dropIt: '删除', keep: '保留', why: '迁移 0042 失败：该列已经存在。\n41 203 行有值；五月以后没有程序读取它。\n删除后只能用备份恢复。',
+    name: 'EP 用哪个名字？', names: ['Night Drive', '夜车', '末班出口'], branch: '可以推送到发布分支吗？', yes: '可以', no: '不行', dir: '分轨放在哪里？', asked: '要重试不稳定的登录测试吗？', retry: '重试两次',
+  },
+}
+
+/** queue lets five agents ask; one question has two askers. It returns one to answer, and its answer. */
+export async function queue(s: Steward, tongue: Tongue): Promise<{ id: string; answer: string; drop: string }> {
+  const q = questions[tongue]
+  const [web, api, dj, ci] = await Promise.all(['web-app', 'api-server', 'dj', 'ci'].map((w) => s.agent(w)))
+  if (!web || !api || !dj || !ci) throw new Error('four bridges')
+  await api.ask({ question: q.drop, options: [q.dropIt, q.keep], context: q.why, urgency: 'blocking', reversible: false, timeout_seconds: 7200 })
+  await dj.ask({ question: q.name, options: q.names, default_answer: q.names[0]!, timeout_seconds: 14_400 })
+  await dj.ask({ question: q.dir, urgency: 'low', timeout_seconds: 86_400 })
+  for (const who of [web, ci]) await who.ask({ question: q.branch, options: [q.yes, q.no], timeout_seconds: 7200 })
+  return { id: await ci.ask({ question: q.asked, options: [q.retry, q.no], timeout_seconds: 7200 }), answer: q.retry, drop: q.drop }
+}
