@@ -296,6 +296,7 @@ test('single-letter keys can be turned off', async ({ steward, agent, page }) =>
 
   // Arrows, Enter and Esc still work.
   await tab(page, 'Handoffs')
+  await expect(rows(page).nth(1)).toBeVisible()
   await headline(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
