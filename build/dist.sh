@@ -2,7 +2,8 @@
 # dist.sh OUTDIR VERSION
 #
 # Builds every package of a release that this machine can build into OUTDIR, with
-# sums and a list of what is in it, and says what was left out and why.
+# sums and a list of what is in it, and says what was left out and why. Fails when
+# something that was begun did not come to its end.
 #
 # STEWARD_DIST names the systems, by default all: "linux windows darwin". Which
 # secrets and addresses a release takes from the environment: build/ldflags.sh,
@@ -19,11 +20,14 @@ say() { printf 'dist: %s\n' "$*" >&2; }
 	say "$out is not empty; its files would be taken for files of the release"
 	exit 1
 }
-left=()
+left=() failed=
 for system in ${STEWARD_DIST:-linux windows darwin}; do
 	if [ -x "build/$system/package.sh" ]; then
 		say "for $system"
-		"build/$system/package.sh" "$out" "$version" || left+=("$system: build/$system/package.sh failed; its lines above say why")
+		"build/$system/package.sh" "$out" "$version" || {
+			left+=("$system: build/$system/package.sh failed; its lines above say why")
+			failed=1
+		}
 	else
 		left+=("$system: this tree has no build/$system/package.sh")
 	fi
@@ -34,4 +38,4 @@ build/sums.sh "$out"
 say "in $out:"
 cat "$out/SHA256SUMS" >&2
 for l in ${left[@]+"${left[@]}"}; do say "left out: $l"; done
-[ ${#left[@]} = 0 ]
+[ -z "$failed" ]
