@@ -64,12 +64,12 @@ for (const tongue of ['en', 'zh-CN'] as const satisfies readonly Tongue[]) {
       await shoot(page, 'decide', look)
       await page.locator('main').evaluate((m) => m.scrollTo(0, m.scrollHeight))
       await shoot(page, 'decide-end', look)
-      await page.locator('article').filter({ hasText: drop }).click()
+      await page.getByText(drop).click()
       await keyboard.press('i')
       await page.screenshot({ path: `${out}decide-write-${tongue}-${look.colorScheme}-${look.width}.png` })
       await keyboard.press('Escape')
 
-      await keyboard.press('3')
+      for (const key of ['g', 'h']) await keyboard.press(key) // digits pick options there
       await expect(page.locator('[data-row^="handoff-"]')).toHaveCount(5)
       await shoot(page, 'handoffs', look)
       await row(page, asked.slice(0, 12)).locator('[data-row]').click()
