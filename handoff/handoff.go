@@ -223,6 +223,7 @@ func marshal(v any) ([]byte, error) {
 type By struct {
 	Workspace string // the connection's workspace, "" if it has none
 	Session   string // the connection's session, "" if it has none
+	Request   string // the request's name within the session, "" if that is no proof of a repetition
 	Person    bool   // the window, or the web with the owner token
 }
 

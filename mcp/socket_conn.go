@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -130,6 +132,10 @@ func (c *conn) begin(m message) (*request, []byte) {
 	}
 	r := &request{conn: c, message: m, caller: c.caller, wait: wait}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	if wait { // a bridge sends it again under the same id when the service has died
+		sum := sha256.Sum256(m.id)
+		r.caller.Request = hex.EncodeToString(sum[:8])
+	}
 	c.flight[string(m.id)] = r
 	c.running++
 	c.bytes += len(m.line)

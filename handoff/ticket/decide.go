@@ -55,6 +55,7 @@ type Move struct {
 	DecidedBy  string        `json:"decided_by,omitempty"` // human, default, expiry
 	NoticedAt  ledger.Millis `json:"noticed_at,omitzero"`  // of an expiry: when the service wrote it down
 	Delivered  bool          `json:"delivered,omitempty"`  // of an undo: the asker had been handed the answer
+	Request    string        `json:"request,omitempty"`    // of the word that an answer was taken back: the request that got it
 }
 
 // ask makes the first state of a valid question.
@@ -168,6 +169,9 @@ var hints = map[error]string{
 // entry returns the event that tells c. What the person should see again later
 // is a key event.
 func (c change) entry(by handoff.By) (ledger.Event, error) {
+	if c.event == EventRevoked {
+		c.move.Request = by.Request
+	}
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
 	enc.SetEscapeHTML(false)

@@ -164,6 +164,28 @@ func Deliver(tx *ledger.Tx, ref, asker string, by handoff.By) (t Ticket, revoked
 	return c.after, revoked, err
 }
 
+// Told tells whether the last that happened to a pending ticket is that this very
+// request of its asker was told of an answer taken back. A bridge sends a request
+// again whose answer was lost with the service; it is to be told again.
+func (t Ticket) Told(v *ledger.View, asker string, by handoff.By) (bool, error) {
+	if t.Status != Pending || t.AskedBy != asker || by.Session == "" || by.Request == "" {
+		return false, nil
+	}
+	var last sql.NullInt64
+	if err := v.QueryRow(`SELECT max(event_id) FROM ticket_events WHERE ticket = ?`, t.seq).Scan(&last); err != nil || !last.Valid {
+		return false, err
+	}
+	e, err := v.Event(last.Int64)
+	if err != nil || e.Type != EventRevoked || e.Session != by.Session {
+		return false, err
+	}
+	var m Move
+	if err := json.Unmarshal(e.Data, &m); err != nil {
+		return false, fmt.Errorf("ticket: event %d: %w", e.ID, err)
+	}
+	return m.Request == by.Request, nil
+}
+
 // expireAtOnce is how many expiries one update writes down.
 const expireAtOnce = 200
 

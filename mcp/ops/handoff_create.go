@@ -9,7 +9,7 @@ import (
 
 // by says who asks for a change of a handoff.
 func (c Caller) by() handoff.By {
-	return handoff.By{Workspace: c.Workspace, Session: c.Session, Person: c.Person}
+	return handoff.By{Workspace: c.Workspace, Session: c.Session, Request: c.Request, Person: c.Person}
 }
 
 type attachmentArgs struct {

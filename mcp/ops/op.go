@@ -73,6 +73,7 @@ type Caller struct {
 	Surface   Surface                                // exactly one
 	Person    bool                                   // the window, or the web page with the owner token
 	Session   string                                 // the client's session id, stored with receipts; a claim
+	Request   string                                 // names the request within the session, where a repetition has the same; else ""
 	Client    string                                 // the client's name and version
 	Workspace string                                 // the connection's workspace: fills an absent one and is stored as caller
 	Stream    string                                 // the connection's stream name

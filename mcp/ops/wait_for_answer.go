@@ -87,9 +87,13 @@ func waitForAnswer() Op {
 		if err != nil {
 			return Waited{}, false, err
 		}
-		return newWaited(t, false).noted(c, in), !t.Waits(c.asker()), nil
+		told, err := t.Told(v, c.asker(), c.by())
+		return newWaited(t, false).noted(c, in), told || !t.Waits(c.asker()), err
 	}, func(tx *ledger.Tx, c Caller, in waitForAnswerArgs) (Waited, error) {
 		t, revoked, err := ticket.Deliver(tx, in.ID, c.asker(), c.by())
+		if err == nil && !revoked {
+			revoked, err = t.Told(&tx.View, c.asker(), c.by())
+		}
 		if err != nil {
 			return Waited{}, err
 		}
