@@ -271,6 +271,7 @@ test('text that is typed is text', async ({ agent, page }) => {
 
   // In a question.
   await row(page, 'Tag the tracks').getByRole('button').first().click()
+  await expect(page.getByRole('list', { name: 'Steps' })).toContainText('pending now')
   await page.keyboard.press('f')
   await page.keyboard.type(all)
   await expect(dialog(page).getByRole('textbox')).toHaveValue(all)
