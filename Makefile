@@ -37,7 +37,7 @@ ldflags = $(shell build/ldflags.sh '$(VERSION)')
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 # How long each fuzzer runs in `make test`.
-FUZZTIME ?= 5s
+FUZZTIME ?= 3s
 
 .PHONY: help build run test test-clients test-window test-page test-e2e test-day test-packages screenshots unit fuzz bench bench-large generate lint fmt clean \
 	dist need-go need-cc need-node need-browser need-window need-screen FORCE
