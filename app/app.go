@@ -132,6 +132,8 @@ func (a *App) verb(name string) func(args []byte) (json.RawMessage, *ops.Error) 
 		return none(a.stage.Fold)
 	case "window.menu":
 		return none(a.stage.OpenMenu)
+	case "window.drag":
+		return none(a.stage.Held)
 	case "window.quit":
 		return none(a.desk.Quit)
 	case "window.copy":

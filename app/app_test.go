@@ -71,6 +71,7 @@ func TestVerbs(t *testing.T) {
 		{"window.open", `{"views":"brief"}`, "invalid"},
 		{"window.open", `{"view":"` + strings.Repeat("x", 65) + `"}`, "invalid"},
 		{"window.fold", `{}`, ""},
+		{"window.drag", `{}`, ""},
 		{"window.fold", `{"at":1}`, "invalid"},
 		{"window.fold", `{}{}`, "invalid"},
 		{"window.menu", ``, ""},

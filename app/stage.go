@@ -156,6 +156,10 @@ func (s *Stage) Blurred() {
 	})
 }
 
+// Held says that the person has taken hold of the window: from now on it moves by
+// their hand, even if the system has not said yet that it stands where it was sent.
+func (s *Stage) Held() { s.todo.add(func() { s.until = time.Time{} }) }
+
 // Moved says where the window is now.
 func (s *Stage) Moved(r Rect) { s.todo.add(func() { s.moved(r) }) }
 

@@ -3,8 +3,10 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -261,4 +263,25 @@ func TestCloseKeepsThePlace(t *testing.T) {
 		t.Errorf("kept is %v, %v", p, err)
 	}
 	s.Open("") // nobody is there any more
+}
+
+// A person may drag the orb before the system has said where it stands.
+func TestADragRightAfterTheStartIsKept(t *testing.T) {
+	for _, held := range []bool{true, false} {
+		f := newFrameFor(Screen{Key: "screen", Bounds: Rect{0, 0, 1280, 900}, Work: Rect{0, 0, 1280, 900}, Primary: true})
+		p := &places{}
+		file := filepath.Join(t.TempDir(), "window.json")
+		s := NewStage(f, p, p.orb(f.screens), file, quiet)
+		f.stage = s
+		go s.Work()
+		if held {
+			s.Held()
+		}
+		s.Moved(Rect{X: 200, Y: 120, W: orbSize.W, H: orbSize.H})
+		s.Close()
+		b, err := os.ReadFile(file)
+		if held != (err == nil && strings.Contains(string(b), `"x": 200`)) {
+			t.Errorf("held %v: %s %v", held, b, err)
+		}
+	}
 }

@@ -57,6 +57,7 @@ func TestPlaceIsRemembered(t *testing.T) {
 	d, h := desktop(t, true), house(t)
 	w := show(t, d, h)
 	to := w.drag(image.Pt(-700, -300))
+	w.must(kept(h, to)) // the window manager tells the program a little later than the screen shows it
 	w.must(w.Signal())
 	if err := w.Wait(patience); err != nil {
 		t.Fatalf("it ended with %v\n%s", err, w.Said())
@@ -65,6 +66,17 @@ func TestPlaceIsRemembered(t *testing.T) {
 	if r := w.orb(); r != to {
 		t.Errorf("the orb is at %v, was put at %v", r, to)
 	}
+}
+
+// kept waits until the file of places holds where the orb is.
+func kept(h *windowtest.House, at image.Rectangle) error {
+	return windowtest.Until(patience, func() error {
+		b, err := os.ReadFile(filepath.Join(h.Home, "window.json"))
+		if err == nil && (!json.Valid(b) || !strings.Contains(string(b), fmt.Sprint(at.Min.X))) {
+			err = fmt.Errorf("the file holds %s", b)
+		}
+		return err
+	})
 }
 
 // A place that no display has any more, and a file that makes no sense, are no
@@ -90,13 +102,7 @@ func TestRescue(t *testing.T) {
 			}
 			w.must(shows(d, middle(r), disc))
 			to := w.drag(image.Pt(600, 400).Sub(middle(r)))
-			w.must(windowtest.Until(patience, func() error {
-				b, err := os.ReadFile(path)
-				if err == nil && (!json.Valid(b) || !strings.Contains(string(b), fmt.Sprint(to.Min.X))) {
-					err = fmt.Errorf("the file holds %s", b)
-				}
-				return err
-			}))
+			w.must(kept(h, to))
 			w.must(w.Kill())
 		})
 	}

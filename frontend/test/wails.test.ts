@@ -83,7 +83,7 @@ describe('WailsTransport', () => {
     t.shell.quit()
     t.shell.drag()
     await t.shell.copy('abc')
-    expect(calls.map(([n, a]) => [n, a])).toEqual([['window.ready', {}], ['window.open', { view: 'brief' }], ['window.fold', {}], ['window.menu', {}], ['window.quit', {}], ['window.copy', { text: 'abc' }]])
+    expect(calls.map(([n, a]) => [n, a])).toEqual([['window.ready', {}], ['window.open', { view: 'brief' }], ['window.fold', {}], ['window.menu', {}], ['window.quit', {}], ['window.drag', {}], ['window.copy', { text: 'abc' }]])
     expect(invoked).toEqual(['drag'])
   })
 

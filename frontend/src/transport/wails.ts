@@ -133,7 +133,11 @@ export class WailsTransport implements Transport {
       fold: () => tell('window.fold'),
       menu: () => tell('window.menu'),
       quit: () => tell('window.quit'),
-      drag: () => wails().WailsInvoke?.('drag'),
+      // First, so that no movement is taken for the window's own way to its place.
+      drag: () => {
+        tell('window.drag')
+        wails().WailsInvoke?.('drag')
+      },
       copy: async (text) => void (await this.#verb('window.copy', { text })),
       onShape: (on) => {
         wails().runtime?.EventsOn('steward:shape', (payload) => {
