@@ -57,6 +57,13 @@ func (s *shelf) sign() {
 	s.files[signatureName] = []byte(base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, []byte(b.String()))) + "\n")
 }
 
+// answer puts another handler in the place of the files.
+func (s *shelf) answer(other http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.other = other
+}
+
 func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked = append(s.asked, r.Clone(context.Background()))
@@ -66,7 +73,9 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 		other(w, r)
 		return
 	}
+	s.mu.Lock()
 	content, ok := s.files[strings.TrimPrefix(r.URL.Path, "/releases/")]
+	s.mu.Unlock()
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -179,7 +188,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		"a part of it":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPartialContent) },
 		"a sudden close": func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) },
 	} {
-		s.other = answer
+		s.answer(answer)
 		if r, newer, err := src.Newest(context.Background()); err == nil || newer {
 			t.Errorf("%s: %+v", name, r)
 		} else if strings.Contains(err.Error(), "http://") {
@@ -194,13 +203,13 @@ func TestRedirects(t *testing.T) {
 	secure := httptest.NewTLSServer(http.HandlerFunc(s.serve))
 	t.Cleanup(secure.Close)
 	to := func(target string) {
-		s.other = func(w http.ResponseWriter, r *http.Request) {
+		s.answer(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/moved/") {
 				_, _ = w.Write(s.files[strings.TrimPrefix(r.URL.Path, "/moved/")])
 				return
 			}
 			http.Redirect(w, r, target+filepath.Base(r.URL.Path), http.StatusFound)
-		}
+		})
 	}
 	to("/moved/")
 	if r, _, err := src.Newest(context.Background()); err != nil || r.Version != "1.2.3" {
@@ -307,10 +316,10 @@ func TestFetchLeavesNothingUnsigned(t *testing.T) {
 		"a byte less":    func(s *shelf, f File) { s.files[f.Name] = s.files[f.Name][1:] },
 		"gone":           func(s *shelf, f File) { delete(s.files, f.Name) },
 		"cut off": func(s *shelf, f File) {
-			s.other = func(w http.ResponseWriter, _ *http.Request) {
+			s.answer(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", fmt.Sprint(len(s.files[f.Name])))
 				_, _ = w.Write(s.files[f.Name][:5])
-			}
+			})
 		},
 	} {
 		s := newShelf(t, "1.2.3")
@@ -344,12 +353,12 @@ func TestFetchGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s.other = func(w http.ResponseWriter, r *http.Request) {
+	s.answer(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("the "))
 		w.(http.Flusher).Flush()
 		cancel()
 		<-r.Context().Done()
-	}
+	})
 	folder := t.TempDir()
 	if path, err := src.Fetch(ctx, f, folder); !errors.Is(err, context.Canceled) {
 		t.Errorf("%s, %v", path, err)
