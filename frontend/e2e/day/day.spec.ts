@@ -57,7 +57,8 @@ test('30 streams, 300 questions, five kills', async ({ steward, person }) => {
     }
     await steward.serve()
     const fresh = page.waitForResponse((r) => r.url().endsWith('/api/tickets') && r.ok())
-    await fresh
+    await (await fresh).finished()
+    await drainer.painted() // a key must not meet what was there before
     await drainer.until('the page has found the service', (q) => !q.lost && q.sending === 0)
   }
   const dueAt: Record<(typeof kills)[number], number> = { answer: 30, undo: 80, asks: 130, told: 180, shared: 225 }

@@ -20,6 +20,8 @@ interface Queue {
   /** The marks of what has been answered and is confirmed, newest first. */
   answered: string[]
   sending: number
+  /** There are more cards than the page shows. */
+  more: boolean
   /** The service is said to be away. */
   lost: boolean
 }
@@ -55,9 +57,15 @@ export class Drainer {
         }),
         answered: lines.filter((l) => !l.querySelector('.sending')).map((l) => markOf(l.querySelector('.question'))),
         sending: lines.filter((l) => l.querySelector('.sending')).length,
+        more: document.querySelector('.queue .more') !== null,
         lost: document.querySelector('.banner') !== null,
       }
     })
+  }
+
+  /** painted waits until what has come is on the screen. */
+  async painted(): Promise<void> {
+    await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
   }
 
   /** until looks again and again, as long as a person would. */
@@ -103,14 +111,20 @@ export class Drainer {
     return (await this.look()).answered.includes(mark)
   }
 
-  /** undo takes back the answer to a card, which is the last that was given. */
+  /**
+   * undo takes back the answer to a card, which is the last that was given. A card
+   * whose undo was taken without the page being told waits at its place in the
+   * queue, which can be beyond what is shown.
+   */
   async undo(mark: string): Promise<void> {
+    const waits = (q: Queue) => q.cards.some((c) => c.mark === mark)
     for (;;) {
-      const q = await this.until('the page is whole', (q) => !q.lost && q.sending === 0)
-      if (q.cards.some((c) => c.mark === mark)) return
-      expect(q.answered[0], 'the last answer, which u takes back').toBe(mark)
-      await this.press('u')
-      await this.until(`${mark} waits again, or the answer stands`, (q) => q.cards.some((c) => c.mark === mark) || q.lost || !q.answered.includes(mark))
+      const q = await this.until(`${mark} is the last answer, or waits again`, (q) => !q.lost && q.sending === 0 && (waits(q) || q.answered[0] === mark || q.more))
+      if (waits(q)) return
+      if (q.answered[0] === mark) {
+        await this.press('u')
+        await this.until(`${mark} waits again, or the answer stands`, (q) => waits(q) || q.lost || !q.answered.includes(mark))
+      } else await this.page.evaluate(() => document.querySelector<HTMLElement>('.queue .more button')?.click())
     }
   }
 
