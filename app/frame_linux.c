@@ -23,6 +23,8 @@ static gint64 until;        /* and until when, in µs */
 static GdkGeometry limits;  /* of its size, once it is there */
 static GdkWindowHints bounded;
 static gboolean loose; /* they are not set yet */
+static gboolean covered; /* the page has not painted yet */
+static gboolean clicked; /* the person has, meanwhile */
 static Window before; /* whom the keyboard was taken from; 0: nobody */
 
 int steward_start(void) { return gtk_init_check(NULL, NULL); }
@@ -264,6 +266,7 @@ static gboolean pointed(GtkWidget *w, GdkEvent *e, gpointer data) {
 	case GDK_BUTTON_PRESS:
 		if (e->button.button != 1)
 			break;
+		clicked = covered;
 		if (pressed)
 			release(w, e);
 		pressed = TRUE;
@@ -281,6 +284,76 @@ static gboolean pointed(GtkWidget *w, GdkEvent *e, gpointer data) {
 		break;
 	}
 	return FALSE;
+}
+
+/* Before the page */
+
+/* WebKit's processes take longer to start than a person should wait for a sign
+ * of life, and what they show first can be a white square. Until the page has
+ * painted, nothing of it is shown, and the orb is drawn here. It looks as the
+ * page's does that knows nothing yet (orb/OrbShape.svelte). */
+static gboolean draw_orb(GtkWidget *w, cairo_t *c, gpointer data) {
+	if (shape != STEWARD_ORB)
+		return FALSE;
+	if (!steward_composited()) {
+		cairo_set_source_rgb(c, 0x14 / 255.0, 0x16 / 255.0, 0x1a / 255.0);
+		cairo_paint(c);
+	}
+	cairo_arc(c, 40, 41, 32.4, 0, 2 * G_PI);
+	cairo_set_source_rgba(c, 0, 0, 0, 0.28);
+	cairo_fill(c);
+	cairo_pattern_t *ink = cairo_pattern_create_radial(30.4, 24, 0, 30.4, 24, 54.4);
+	cairo_pattern_add_color_stop_rgb(ink, 0, 0x3a / 255.0, 0x3f / 255.0, 0x4a / 255.0);
+	cairo_pattern_add_color_stop_rgb(ink, 1, 0x14 / 255.0, 0x16 / 255.0, 0x1a / 255.0);
+	cairo_arc(c, 40, 40, 32, 0, 2 * G_PI);
+	cairo_set_source(c, ink);
+	cairo_fill(c);
+	cairo_pattern_destroy(ink);
+	cairo_arc(c, 40, 40, 31.5, 0, 2 * G_PI);
+	cairo_set_source_rgb(c, 0x59 / 255.0, 0x60 / 255.0, 0x70 / 255.0);
+	cairo_set_line_width(c, 1);
+	cairo_stroke(c);
+	return FALSE;
+}
+
+/* has_painted tells whether the page has painted, by a point that every face of
+ * the orb covers, above its sign. Before, it is clear or white. A panel can be
+ * white: of that, it is enough that it is loaded. */
+static gboolean has_painted(GtkWidget *w) {
+	if (shape != STEWARD_ORB)
+		return !webkit_web_view_is_loading(view);
+	cairo_surface_t *all = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 80, 80); /* WebKit draws nothing into a point */
+	cairo_t *c = cairo_create(all);
+	GTK_WIDGET_GET_CLASS(w)->draw(w, c);
+	cairo_destroy(c);
+	cairo_surface_flush(all);
+	guint32 argb = ((guint32 *)(cairo_image_surface_get_data(all) + 14 * cairo_image_surface_get_stride(all)))[40];
+	cairo_surface_destroy(all);
+	return argb >> 24 != 0 && argb != 0xffffffff;
+}
+
+static gboolean draw_page(GtkWidget *w, cairo_t *c, gpointer data) {
+	if (!has_painted(w))
+		return FALSE;
+	g_signal_handlers_disconnect_by_func(window, draw_orb, NULL);
+	g_signal_handlers_disconnect_by_func(view, draw_page, NULL);
+	covered = FALSE;
+	gtk_widget_set_opacity(w, 1);
+	gtk_widget_queue_draw(GTK_WIDGET(window));
+	if (clicked && shape == STEWARD_ORB)
+		stewardClicked(); /* they did not wait for the page */
+	clicked = FALSE;
+	return FALSE;
+}
+
+static void cover(void) {
+	if (covered)
+		return;
+	covered = TRUE;
+	gtk_widget_set_opacity(GTK_WIDGET(view), 0); /* WebKit must be let draw */
+	g_signal_connect(window, "draw", G_CALLBACK(draw_orb), NULL);
+	g_signal_connect(view, "draw", G_CALLBACK(draw_page), NULL);
+	gtk_widget_queue_draw(GTK_WIDGET(window));
 }
 
 /* What the page may do */
@@ -313,6 +386,7 @@ static gboolean load(gpointer data) {
 /* A page whose process has ended comes up again, but never in a busy loop. */
 static void crashed(WebKitWebView *v, WebKitWebProcessTerminationReason why, gpointer data) {
 	stewardCrashed(why);
+	cover();
 	g_timeout_add(500, load, NULL);
 }
 
@@ -350,6 +424,7 @@ static void prepare(void) {
 
 	for (const char *const *name = (const char *const[]){"button-press-event", "button-release-event", "motion-notify-event", "enter-notify-event", NULL}; *name; name++)
 		g_signal_connect(view, *name, G_CALLBACK(pointed), NULL);
+	cover();
 	g_signal_connect(view, "decide-policy", G_CALLBACK(decided), NULL);
 	g_signal_connect(view, "create", G_CALLBACK(created), NULL);
 	g_signal_connect(view, "permission-request", G_CALLBACK(permitted), NULL);

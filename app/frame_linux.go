@@ -104,6 +104,16 @@ func stewardMoved(x, y, w, h C.int) {
 	}
 }
 
+// stewardClicked says that the person has clicked the orb before the page was
+// there.
+//
+//export stewardClicked
+func stewardClicked() {
+	if s := theFrame.stage.Load(); s != nil {
+		s.Open("")
+	}
+}
+
 //export stewardBlurred
 func stewardBlurred() {
 	if s := theFrame.stage.Load(); s != nil {
