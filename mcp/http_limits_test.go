@@ -266,7 +266,12 @@ func TestHTTPTooMany(t *testing.T) {
 		idle, silent, slow := d.connect(t), d.connect(t), d.connect(t)
 		idle.send(d.request("GET", "/healthz", ""))
 		idle.response("GET")
-		eventually(t, "all to be accepted", func() bool { return len(d.http.conns.room) == 3 })
+		eventually(t, "all to wait", func() bool { // idle is answered a moment before it counts as waiting
+			s := d.http.conns
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.waiting.Len() == 3
+		})
 		slow.send("GET /healthz HTTP/1.1\r\n") // and no more
 		// Each new client is answered, and takes the place of one of them.
 		for range 3 {
