@@ -25,17 +25,17 @@ const limit = 10 * time.Second
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// heard writes down what a page would be told.
-type heard struct {
+// told writes down what a page would be told.
+type told struct {
 	mu    sync.Mutex
 	news  []ops.Notice
 	links []linkState
 	more  chan struct{}
 }
 
-func newPage() *heard { return &heard{more: make(chan struct{}, 1)} }
+func newPage() *told { return &told{more: make(chan struct{}, 1)} }
 
-func (p *heard) emit(event string, data any) {
+func (p *told) emit(event string, data any) {
 	p.mu.Lock()
 	switch d := data.(type) {
 	case ops.Notice:
@@ -53,7 +53,7 @@ func (p *heard) emit(event string, data any) {
 }
 
 // until waits until the page has been told enough.
-func (p *heard) until(t *testing.T, enough func(news []ops.Notice, links []linkState) bool) {
+func (p *told) until(t *testing.T, enough func(news []ops.Notice, links []linkState) bool) {
 	t.Helper()
 	for end := time.After(limit); ; {
 		p.mu.Lock()
