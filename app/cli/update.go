@@ -149,9 +149,19 @@ func ownedByRPM(exe string) bool {
 	return err == nil && strings.TrimSpace(string(out)) == "steward"
 }
 
+// runsAsUnit asks systemd whether the service is one of the user's units.
+func runsAsUnit() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return runtime.GOOS == "linux" && exec.CommandContext(ctx, "systemctl", "--user", "--quiet", "is-active", "steward.service").Run() == nil
+}
+
 // install is what the person does with the file, line by line.
 func install(kind update.Kind, file, exe string) []string {
-	const then = "steward stop    # clients stay connected; their next call starts the new version"
+	then := "steward stop    # clients stay connected; their next call starts the new version"
+	if runsAsUnit() { // one that was stopped would stay so until the next login
+		then = "systemctl --user restart steward    # clients stay connected"
+	}
 	switch kind {
 	case update.Deb:
 		return []string{"sudo apt install " + quoted(file), then}

@@ -93,7 +93,8 @@ func lookForNewer(ctx context.Context, p Paths, src *update.Source, now time.Tim
 		m.Newest = n.Release.Version
 	}
 	if kept := m.write(p); kept != nil && err == nil {
-		err = NoRelease(kept)
+		err = &ops.Error{Code: ops.Unavailable, Err: kept, Message: fmt.Sprintf("%s cannot be written: %s", p.update(), cause(kept)),
+			Hint: "it keeps which release was the newest, so that none that is older is offered later: make room or give leave there"}
 	}
 	if err != nil {
 		return Newer{}, err
@@ -118,6 +119,12 @@ func NoRelease(err error) *ops.Error {
 		return say(ops.NotFound, err.Error(), "")
 	case errors.Is(err, fs.ErrExist):
 		return say(ops.Conflict, err.Error()+", and it is another file", "move it away, or name another folder with --to")
+	}
+	if errors.Is(err, context.Canceled) {
+		return say(ops.Unavailable, "given up before an answer came", "")
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok { // of this machine, not of the network
+		return say(ops.Unavailable, p.Error(), "make room or give leave there, or name another folder with --to")
 	}
 	return say(ops.Unavailable, "no release can be had: "+cause(err).Error(), "try again when the network is there")
 }

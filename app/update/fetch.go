@@ -50,8 +50,13 @@ func (s *Source) Fetch(ctx context.Context, f File, folder string) (path string,
 	if err := errors.Join(s.fill(ctx, part, f), part.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(part.Name()))
 	}
-	if _, err := os.Lstat(path); err == nil { // come meanwhile
+	switch sum, err := sumOf(path); { // come meanwhile
+	case err == nil && sum == f.Sum: // by another fetch of it
+		return path, os.Remove(part.Name())
+	case err == nil:
 		return "", errors.Join(&fs.PathError{Op: "fetch", Path: path, Err: fs.ErrExist}, os.Remove(part.Name()))
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", errors.Join(err, os.Remove(part.Name()))
 	}
 	return path, os.Rename(part.Name(), path)
 }

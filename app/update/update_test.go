@@ -308,6 +308,34 @@ func TestFetch(t *testing.T) {
 	holds(t, folder, f.Name)
 }
 
+// Fetches at one time bring one file, and each is told where it is.
+func TestFetchTogether(t *testing.T) {
+	s := newShelf(t, "1.2.3")
+	src := s.source(t, "1.0.0")
+	r, _, err := src.Newest(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := r.For(Deb, "linux", "amd64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	errs := make(chan error)
+	for range 8 {
+		go func() {
+			_, err := src.Fetch(context.Background(), f, folder)
+			errs <- err
+		}()
+	}
+	for range 8 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	holds(t, folder, f.Name)
+}
+
 // What was not signed leaves nothing behind, under no name.
 func TestFetchLeavesNothingUnsigned(t *testing.T) {
 	for name, change := range map[string]func(*shelf, File){

@@ -256,7 +256,8 @@ Section "$(Needed)" program
 	SectionIn RO
 	Call Stop
 	SetOutPath $INSTDIR
-	Delete "$INSTDIR\*.old"
+	Delete "$INSTDIR\steward.exe.*.old"
+	Delete "$INSTDIR\steward-desktop.exe.*.old"
 	!insertmacro Put steward.exe
 	!insertmacro Put steward-desktop.exe
 	File "/oname=LICENSE.txt" "${LICENSE}"
@@ -325,7 +326,8 @@ Section "un.Steward"
 	SetOutPath $TEMP ; a folder that a program stands in is not removed
 	; A program that a client still runs goes out of the way now, and with the next
 	; sign-in.
-	Delete "$INSTDIR\*.old"
+	Delete "$INSTDIR\steward.exe.*.old"
+	Delete "$INSTDIR\steward-desktop.exe.*.old"
 	System::Call 'kernel32::GetTickCount()i.r0'
 	ClearErrors
 	Delete "$INSTDIR\steward.exe"
@@ -337,12 +339,13 @@ Section "un.Steward"
 	${If} ${Errors}
 		Rename "$INSTDIR\steward-desktop.exe" "$INSTDIR\steward-desktop.exe.$0.old"
 	${EndIf}
-	Delete "$INSTDIR\*.new"
+	Delete "$INSTDIR\steward.exe.new"
+	Delete "$INSTDIR\steward-desktop.exe.new"
 	Delete "$INSTDIR\LICENSE.txt"
 	Delete "$INSTDIR\uninstall.exe"
 	RMDir "$INSTDIR"
-	${If} ${FileExists} "$INSTDIR\*.old"
-		WriteRegStr HKCU "${RUN_ONCE}" "StewardRemoved" 'cmd.exe /d /c del /f /q "$INSTDIR\*.old" & rd "$INSTDIR"'
+	${If} ${FileExists} "$INSTDIR\steward*.exe.*.old"
+		WriteRegStr HKCU "${RUN_ONCE}" "StewardRemoved" 'cmd.exe /d /c del /f /q "$INSTDIR\steward.exe.*.old" "$INSTDIR\steward-desktop.exe.*.old" & rd "$INSTDIR"'
 	${EndIf}
 
 	Delete "$SMPROGRAMS\Steward.lnk"
