@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -249,6 +252,24 @@ func TestDownloads(t *testing.T) {
 		write(t, filepath.Join(home, ".config", "user-dirs.dirs"), []byte(list))
 		if folder, err := Downloads(env); err != nil || folder != filepath.Join(home, want) {
 			t.Errorf("%q: %q, %v; want %s", list, folder, err, want)
+		}
+	}
+}
+
+// What fails on this machine is not told as a missing network.
+func TestNoRelease(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "/there/steward.deb", Err: errors.New("no space left")}
+	for _, c := range []struct {
+		err       error
+		says, not string
+	}{
+		{fmt.Errorf("fetch: %w", full), "/there/steward.deb: no space left", "network"},
+		{context.Canceled, "given up", "network"},
+		{errors.New("no such host"), "no such host", "--to"},
+	} {
+		e := NoRelease(c.err)
+		if text := e.Message + "; " + e.Hint; e.Code != ops.Unavailable || !strings.Contains(text, c.says) || strings.Contains(text, c.not) {
+			t.Errorf("%v: %s %s", c.err, e.Code, text)
 		}
 	}
 }
