@@ -152,6 +152,8 @@ func failed(ctx context.Context, err error) error {
 		return cause
 	case errors.Is(cause, context.DeadlineExceeded):
 		return errSlow
+	case errors.Is(ctx.Err(), context.Canceled): // the cause may be a signal's name
+		return ctx.Err()
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

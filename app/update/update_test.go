@@ -267,9 +267,9 @@ func TestSource(t *testing.T) {
 	}
 }
 
-func TestFetch(t *testing.T) {
-	s := newShelf(t, "1.2.3")
-	src := s.source(t, "1.0.0")
+// deb is a file of the newest release.
+func deb(t *testing.T, src *Source) File {
+	t.Helper()
 	r, _, err := src.Newest(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -278,6 +278,13 @@ func TestFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+func TestFetch(t *testing.T) {
+	s := newShelf(t, "1.2.3")
+	src := s.source(t, "1.0.0")
+	f := deb(t, src)
 	folder := t.TempDir()
 	path, err := src.Fetch(context.Background(), f, folder)
 	if err != nil || path != filepath.Join(folder, f.Name) {
@@ -312,14 +319,7 @@ func TestFetch(t *testing.T) {
 func TestFetchTogether(t *testing.T) {
 	s := newShelf(t, "1.2.3")
 	src := s.source(t, "1.0.0")
-	r, _, err := src.Newest(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := r.For(Deb, "linux", "amd64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := deb(t, src)
 	folder := t.TempDir()
 	errs := make(chan error)
 	for range 8 {
@@ -380,11 +380,11 @@ func TestFetchGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	s.answer(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("the "))
 		w.(http.Flusher).Flush()
-		cancel()
+		cancel(errors.New("a signal has come")) // as os/signal gives a reason
 		<-r.Context().Done()
 	})
 	folder := t.TempDir()
