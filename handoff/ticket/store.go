@@ -386,7 +386,7 @@ func list(v *ledger.View, where string, args ...any) ([]Ticket, error) {
 		return nil, fmt.Errorf("ticket: list: %w", err)
 	}
 	defer rows.Close()
-	var out []Ticket
+	out := []Ticket{}
 	for rows.Next() {
 		t := Ticket{Options: []string{}}
 		var options, context, def, answer, by sql.NullString

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -367,6 +368,8 @@ func snapshot(t *testing.T, name string, calls []call) {
 		if err != nil {
 			e, _ := errors.AsType[*Error](err)
 			answer = e.JSON()
+		} else if fault := breach(results[c.tool], answer); fault != "" {
+			t.Errorf("%s(%s): not what its schema says: %s", c.tool, args, fault)
 		}
 		if !json.Valid(answer) || bytes.ContainsAny(answer, "\n\r") {
 			t.Errorf("%s(%s): not one line of JSON: %s", c.tool, args, answer)
@@ -375,6 +378,109 @@ func snapshot(t *testing.T, name string, calls []call) {
 		b.clock.Add(time.Second)
 	}
 	golden(t, "calls/"+name+".golden", out.Bytes())
+}
+
+// results are the schemas of what each operation answers.
+var results = func() map[string]*Schema {
+	m := map[string]*Schema{}
+	for _, o := range All() {
+		m[o.Name] = o.Out
+	}
+	return m
+}()
+
+// An empty ledger is answered in the same form as a full one: a list that holds
+// nothing is a list.
+func TestNothingToTell(t *testing.T) {
+	for _, o := range All() {
+		t.Run(o.Name, func(t *testing.T) {
+			answered := false
+			for _, c := range []Caller{agent, shell, person} {
+				r, err := newBench(t).Call(context.Background(), c, o.Name, json.RawMessage(`{}`))
+				if err != nil {
+					continue
+				}
+				answered = true
+				if fault := breach(o.Out, r.JSON); fault != "" {
+					t.Errorf("%v: %s in %s", c.Surface, fault, r.JSON)
+				}
+			}
+			if !answered {
+				t.Skip("nothing is answered without arguments")
+			}
+		})
+	}
+}
+
+// breach says where a result is not what its schema promises to the front end,
+// whose types are made of it; ” for nowhere.
+func breach(s *Schema, result []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(result))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return err.Error()
+	}
+	return s.breach("result", v)
+}
+
+func (s *Schema) breach(at string, v any) string {
+	if v == nil {
+		if s.Nullable {
+			return ""
+		}
+		return at + " is null"
+	}
+	is := ""
+	switch v := v.(type) {
+	case string:
+		is = "string"
+		if len(s.Words) > 0 && !slices.Contains(s.Words, v) {
+			return fmt.Sprintf("%s is %q", at, v)
+		}
+	case bool:
+		is = "boolean"
+	case json.Number:
+		is = "number"
+		if _, err := v.Int64(); err == nil && s.Type == "integer" {
+			is = "integer"
+		}
+	case []any:
+		is = "array"
+		for i, e := range v {
+			if s.Items != nil {
+				if fault := s.Items.breach(fmt.Sprintf("%s[%d]", at, i), e); fault != "" {
+					return fault
+				}
+			}
+		}
+	case map[string]any:
+		is = "object"
+		for k, e := range v {
+			one := s.Values
+			if !s.Free && s.Values == nil {
+				i := slices.IndexFunc(s.Props, func(p Prop) bool { return p.Name == k })
+				if i < 0 {
+					return fmt.Sprintf("%s.%s is not in the schema", at, k)
+				}
+				one = s.Props[i].Schema
+			}
+			if one != nil {
+				if fault := one.breach(at+"."+k, e); fault != "" {
+					return fault
+				}
+			}
+		}
+		for _, p := range s.Props {
+			if _, there := v[p.Name]; p.Required && !there {
+				return fmt.Sprintf("%s.%s is missing", at, p.Name)
+			}
+		}
+	}
+	if is != s.Type {
+		return fmt.Sprintf("%s: a %s, not a %s", at, is, s.Type)
+	}
+	return ""
 }
 
 // naming numbers the ids of handoffs and tickets.
