@@ -15,6 +15,11 @@ async function decide(page: Page): Promise<void> {
   await expect(headline(page)).toHaveText(/for you\.$/)
 }
 
+test('an empty queue says what will come there', async ({ page }) => {
+  await decide(page)
+  await expect(page.getByRole('tabpanel')).toContainText('ask_human')
+})
+
 test('a question comes, is answered by keyboard, taken back and answered anew, and its asker learns of each', async ({ agent, page }) => {
   const id = await agent.ask({ question: 'Drop the column?', options: ['Drop it', 'Keep it'], context: 'Line one\nLine two', urgency: 'blocking', reversible: false })
   await expect(page).toHaveTitle('(1) heads-up')

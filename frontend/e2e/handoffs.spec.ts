@@ -56,7 +56,7 @@ test('a review shows everything of a handoff, and follows it', async ({ agent, p
   await expect(files.locator('li')).toHaveCount(2)
   await expect(files).toContainText('The mix')
   await expect(files).toContainText('/home/ada/notes.json')
-  await files.getByRole('button', { name: 'copy path: The mix' }).click()
+  await files.getByRole('button', { name: 'Copy path: The mix' }).click()
   await expect(page.getByText('Copied.')).toBeVisible()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('/home/ada/night-drive/mix 14.wav')
 

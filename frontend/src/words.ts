@@ -80,6 +80,9 @@ export function failing(e: Told): boolean {
   return /(^|[_.-])(failed|error)$/.test(e.type.toLowerCase())
 }
 
+// Only the question itself carries the sign of one: the rest asks nobody anything.
+const ticketSigns: Record<string, GlyphName> = { ticket_asked: 'asked', ticket_answered: 'done', ticket_expired: 'cancelled', ticket_cancelled: 'cancelled' }
+
 /** glyphOf tells an event's kind by a sign. */
 export function glyphOf(e: Told): GlyphName {
   if (failing(e)) return 'failed'
@@ -88,7 +91,7 @@ export function glyphOf(e: Told): GlyphName {
     return ended && (e.outcome === 'done' || e.outcome === 'cancelled') ? e.outcome : 'handoff'
   }
   if (e.type === 'focus') return 'focus'
-  if (e.type.startsWith('ticket_')) return 'asked'
+  if (e.type.startsWith('ticket_')) return ticketSigns[e.type] ?? 'progress'
   if (e.type === 'progress' || e.type === 'heartbeat' || e.type === 'note' || e.type === 'started') return 'progress'
   return 'done'
 }

@@ -187,9 +187,14 @@ describe('the watermark', () => {
 describe('the link', () => {
   it('keeps what it shows when it is lost, says since when, and recovers', async () => {
     const { fake } = await open(afternoon('en', now))
+    const said = text('h1')
     fake.link({ state: 'lost', reason: 'ECONNREFUSED \u202e' })
     await settle()
+    const at = /from (\d\d:\d\d);/.exec(text('.banner'))?.[1]
     expect(text('.banner')).toMatch(/^Steward does not answer\. What you see is from \d\d:\d\d; it comes back by itself\. ?Reason: ECONNREFUSED ⟨RLO⟩$/)
+    expect(text('h1')).toBe('The ledger is out of reach.') // what was known is not told as what is
+    expect(text('header p')).toBe(`As of ${at}: ${said}`)
+    expect(document.querySelector('header svg.orb .dash')).not.toBeNull()
     expect(section('Key events')).toBeDefined()
     fake.world.events.push({ ...fake.world.events.at(-1)!, id: 99_999, type: 'failed', object_id: 'late' })
     fake.link({ state: 'live' })
@@ -197,6 +202,7 @@ describe('the link', () => {
     expect(document.querySelector('.banner')).toBeNull()
     expect(section('Unresolved')!.textContent).toContain('late')
     expect(text('.sr[aria-live]')).not.toBe('')
+    expect(text('h1')).not.toBe('The ledger is out of reach.')
   })
 
   it('says when it is stalled, and when the ledger is being opened', async () => {

@@ -190,7 +190,7 @@ describe('review', () => {
   it('opens attachments in the window', async () => {
     const w = await list({ shape: 'panel' })
     await w.click(row('7Q2M'))
-    await w.click(byRole('button', 'open: session-notes.json'))
+    await w.click(byRole('button', 'Open: session-notes.json'))
     expect(last(w, 'attachment_open')).toEqual({ handoff_id: 'hnd_01KBB4Z3V0E5XJ8QWY2MTN8A7Q2M', index: 1 })
     expect(text('.note')).toContain('Opened.')
   })
@@ -200,7 +200,7 @@ describe('review', () => {
     Object.assign(navigator, { clipboard: { writeText: (s: string) => (copied.push(s), Promise.resolve()) } })
     const b = await list()
     await b.click(row('7Q2M'))
-    await b.click(byRole('button', 'copy path: session-notes.json'))
+    await b.click(byRole('button', 'Copy path: session-notes.json'))
     await b.press('y')
     expect(copied).toEqual(['/home/ada/music/night-drive/session-notes.json', 'hnd_01KBB4Z3V0E5XJ8QWY2MTN8A7Q2M'])
     expect(last(b, 'attachment_open')).toBeUndefined()

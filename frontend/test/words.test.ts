@@ -103,7 +103,7 @@ describe('a ledger line', () => {
     expect(lineOf(e, [{ id: e.object_id, target: 'studio', status: 'running' } as Summary])).toMatchObject({ main: 'claimed H-7Q2M to studio', chip: 'running' })
   })
 
-  it('says what became of a decision, with one sign for all', () => {
+  it('says what became of a decision, and carries the sign of a question only where one is asked', () => {
     const e = (type: string, o: Partial<Event> = {}) => event({ type, object_id: 'tkt_01KBB4Z3V0E5XJ8QWY2M010192', object_type: 'ticket', workspace: 'api', actor: 'api', ...o })
     const told = (x: Event) => [lineOf(x).main, ...lineOf(x).rest]
     expect(told(e('ticket_asked', { outcome: 'Drop it?' }))).toEqual(['asks: Drop it?', 'T-0192'])
@@ -114,7 +114,8 @@ describe('a ledger line', () => {
     expect(told(e('ticket_cancelled'))).toEqual(['no longer asks T-0192'])
     expect(told(e('ticket_delivered'))).toEqual(['read the answer to T-0192'])
     expect(told(e('ticket_revoked'))).toEqual(['was told that the answer to T-0192 is taken back'])
-    for (const type of ['asked', 'answered', 'undone', 'expired', 'cancelled', 'delivered', 'revoked']) expect(glyphOf(e(`ticket_${type}`))).toBe('asked')
+    const signs = ['asked', 'answered', 'undone', 'expired', 'cancelled', 'delivered', 'revoked'].map((type) => glyphOf(e(`ticket_${type}`)))
+    expect(signs).toEqual(['asked', 'done', 'progress', 'cancelled', 'cancelled', 'progress', 'progress'])
   })
 
   it('calls the person you, and only the person', () => {

@@ -24,6 +24,12 @@ for (const tongue of ['en', 'zh-CN'] as const satisfies readonly Tongue[]) {
       const page = await person.signedIn({ ...options, colorScheme: look.colorScheme, viewport: { width: look.width, height: 700 } })
       await expect(page.getByRole('tabpanel').getByRole('heading')).toBeVisible()
       await shoot(page, 'empty', look)
+      for (const [key, name] of [['d', 'empty-decide'], ['h', 'empty-handoffs']] as const) {
+        await page.keyboard.press('g')
+        await page.keyboard.press(key)
+        await expect(page.locator('.empty')).toBeVisible()
+        await shoot(page, name, look)
+      }
       await page.context().close()
     }
 
@@ -112,8 +118,14 @@ for (const tongue of ['en', 'zh-CN'] as const satisfies readonly Tongue[]) {
     const wide = await person.signedIn({ ...options, deviceScaleFactor: 1, viewport: { width: 1280, height: 860 }, colorScheme: 'light' })
     await expect(wide.locator('[data-action="failure.acknowledge"]')).toHaveCount(3)
     await wide.screenshot({ path: `${out}wide-${tongue}.png` })
+    const zoomed = await person.signedIn({ ...options, colorScheme: 'dark', viewport: { width: 224, height: 350 }, deviceScaleFactor: 4 })
+    for (const [key, name] of [['b', 'brief'], ['d', 'decide'], ['h', 'handoffs'], ['s', 'settings']] as const) {
+      await zoomed.keyboard.press('g')
+      await zoomed.keyboard.press(key)
+      await expect(zoomed.getByRole('tabpanel').locator('h2, h3, li, dt').first()).toBeVisible()
+      await zoomed.screenshot({ path: `${out}zoomed-${name}-${tongue}.png` })
+    }
     for (const [name, more] of [
-      ['zoomed', { viewport: { width: 224, height: 350 }, deviceScaleFactor: 4 }],
       ['contrast', { contrast: 'more' }],
       ['forced', { forcedColors: 'active' }],
     ] as const) {
