@@ -6,6 +6,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -360,14 +363,45 @@ func TestMoment(t *testing.T) {
 }
 
 func TestWelcomeShowsNoToken(t *testing.T) {
-	text := welcome(&daemon.Door{URL: "http://127.0.0.1:8971", Owner: "STEWARD_TOKEN", Agent: "/a folder/it's/agent-token", Wide: "0.0.0.0:8971"})
-	for _, want := range []string{"http://127.0.0.1:8971/mcp/NAME", `"Authorization: Bearer $(cat '/a folder/it'\''s/agent-token')"`, "The token in STEWARD_TOKEN opens everything", "Other machines reach it at 0.0.0.0:8971"} {
+	text := welcome(&daemon.Door{URL: "http://127.0.0.1:8971", Owner: "STEWARD_TOKEN", Agent: "/a folder/it's/agent-token", Wide: "0.0.0.0:8971"}, "/opt/steward")
+	for _, want := range []string{"http://127.0.0.1:8971/mcp/NAME", `"Authorization: Bearer $(cat '/a folder/it'\''s/agent-token')"`, "The token in STEWARD_TOKEN opens everything", "Other machines reach it at 0.0.0.0:8971", "  /opt/steward open\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if strings.Contains(welcome(&daemon.Door{URL: "http://127.0.0.1:8971"}), "Other machines") {
+	if strings.Contains(welcome(&daemon.Door{URL: "http://127.0.0.1:8971"}, "steward"), "Other machines") {
 		t.Error("other machines are named, though none reaches it")
+	}
+}
+
+func TestCallName(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, name := t.TempDir(), "steward"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	t.Setenv("PATH", folder)
+	if got := callName(); got != quoted(exe) {
+		t.Errorf("nowhere on the path: %s; want %s", got, quoted(exe))
+	}
+	at := filepath.Join(folder, name)
+	if err := os.WriteFile(at, []byte("another program\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := callName(); got != quoted(exe) {
+		t.Errorf("another one on the path: %s; want %s", got, quoted(exe))
+	}
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(exe, at); err != nil {
+		t.Skip(err) // another file system
+	}
+	if got := callName(); got != "steward" {
+		t.Errorf("on the path: %s; want steward", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"steward/app/daemon"
@@ -53,6 +54,8 @@ func (x *examination) http(settings string) {
 			x.add(check{Name: "http", Detail: fmt.Sprintf("not served on %s: %v", at, x.whyNoHTTP(at)), Hint: "mend that, then `steward stop`: the next service serves it", Code: ops.Unavailable})
 		case err != nil:
 			x.add(check{Name: "http", Detail: fmt.Sprintf("not served on %s: %v", at, err), Hint: "the service's log says why: " + x.p.Log, Code: ops.Unavailable})
+		case later != "" && settings == "" && strings.Contains(x.holder, ", "+string(daemon.Serve)+","):
+			x.add(fine("http", "on at %s for as long as this `steward serve` runs: it was asked for when it was started", at))
 		case later != "":
 			x.add(look("http", later, "on at %s", at))
 		default:

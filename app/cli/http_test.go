@@ -94,7 +94,7 @@ func TestServeOverHTTP(t *testing.T) {
 		t.Errorf("health:\n%s", out)
 	}
 	out := h.ok("doctor")
-	for _, want := range []string{"http          on at " + address, "owner token   " + h.paths().Token, "agent token   " + h.paths().AgentToken} {
+	for _, want := range []string{"  ok  http          on at " + address + " for as long as this `steward serve` runs", "owner token   " + h.paths().Token, "agent token   " + h.paths().AgentToken} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor does not say %q:\n%s", want, out)
 		}

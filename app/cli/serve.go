@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -88,7 +89,7 @@ func (s *session) serve(role daemon.Role, listen string) error {
 				}
 			case daemon.Serving:
 				if d, ok := on.(*daemon.Door); ok {
-					fmt.Fprint(s.stderr, welcome(d))
+					fmt.Fprint(s.stderr, welcome(d, callName()))
 				}
 			}
 		},
@@ -100,21 +101,40 @@ func (s *session) serve(role daemon.Role, listen string) error {
 }
 
 // welcome tells a person how clients come in over HTTP. The tokens themselves
-// are not shown: what a terminal shows ends up in logs and pictures.
-func welcome(d *daemon.Door) string {
+// are not shown: what a terminal shows ends up in logs and pictures. program is
+// what they type for this one.
+func welcome(d *daemon.Door, program string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `steward: HTTP is on at %[1]s
-  Your page is there; sign in by typing, in another terminal:  steward open
+  Your page is there; sign in by typing, in another terminal:  %[5]s open
   Agents use %[1]s/mcp/NAME, NAME being what they work on, with the token in %[2]s:
     claude mcp add --transport http steward %[1]s/mcp/NAME --header "Authorization: Bearer %[3]s"
   The token in %[4]s opens everything: keep it for yourself.
-`, d.URL, visible(d.Agent), fromShell(d.Agent), visible(d.Owner))
+`, d.URL, visible(d.Agent), fromShell(d.Agent), visible(d.Owner), visible(program))
 	if d.Wide != "" {
 		fmt.Fprintf(&b, `  Other machines reach it at %s. Without TLS everybody on the way can read the
   tokens: put a proxy before it, and its name into STEWARD_ALLOWED_ORIGINS.
 `, d.Wide)
 	}
 	return b.String()
+}
+
+// callName is what a shell takes for this program: its name where that leads here,
+// else its path.
+func callName() string {
+	const name = "steward"
+	exe, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		a, errA := os.Stat(found)
+		b, errB := os.Stat(exe)
+		if errA == nil && errB == nil && os.SameFile(a, b) {
+			return name
+		}
+	}
+	return quoted(exe)
 }
 
 // fromShell is what a shell puts the token in place of: of a file, or of a
