@@ -93,6 +93,31 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// By exit code 6 of stop the installer for Windows knows a service that it cannot
+// replace: settings that lead nowhere must not look like one.
+func TestStopWhereNothingCanRun(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		env  []string
+		code int
+	}{
+		{nil, 2},
+		{[]string{"STEWARD_HOME=here"}, 2},
+		{[]string{"STEWARD_HOME=" + home, "STEWARD_DB=here"}, 2},
+		{[]string{"STEWARD_HOME=" + home, "STEWARD_SOCKET=here"}, 2},
+		{[]string{"STEWARD_HOME=" + filepath.Join(home, "config.json")}, 2},
+		{[]string{"STEWARD_HOME=" + home}, 0},
+	} {
+		var out, errs bytes.Buffer
+		if code := Main([]string{"stop", "--json"}, strings.NewReader(""), &out, &errs, c.env); code != c.code {
+			t.Errorf("%v: exit %d, want %d\n%s%s", c.env, code, c.code, &out, &errs)
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	code, all, _ := typed(t, "--help")
 	if code != 0 {

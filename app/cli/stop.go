@@ -36,7 +36,7 @@ ledger is free. A client that is connected starts a new one with its next call.`
 func (s *session) stop() error {
 	paths, err := daemon.Find(s.env)
 	if err != nil {
-		return err
+		return nowhere(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
@@ -65,6 +65,14 @@ func (s *session) stop() error {
 			fmt.Fprintf(b, "Another one has taken its place: %s\n", visible(done.Holder))
 		}
 	})
+}
+
+// nowhere is why no ledger was found to look at, as a misuse: by ops.Unavailable
+// the installer for Windows knows a service that runs on.
+func nowhere(err error) error {
+	e := *asError(err)
+	e.Code = ops.Invalid
+	return &e
 }
 
 // stopRefusing ends a service that holds no ledger because it cannot write one,

@@ -74,7 +74,7 @@ LangString AlsoData ${LANG_ENGLISH} "Delete the ledger, its backups and the sett
 LangString AlsoData ${LANG_SIMPCHINESE} "是否同时删除账本、备份和设置？$\r$\n$\r$\n$LOCALAPPDATA\Steward"
 
 ; Stop asks what runs to leave until nothing does: when a service has left, a
-; window may have taken its place.
+; window may have taken its place. Exit code 6 alone tells of one that stays.
 !macro Stop un
 Function ${un}Stop
 	StrCpy $R1 0
@@ -82,9 +82,6 @@ Function ${un}Stop
 		nsExec::ExecToStack /TIMEOUT=30000 '"$INSTDIR\steward.exe" stop --json'
 		Pop $R0 ; the exit code, or what kept it from running
 		Pop $R2 ; what it said
-		${If} $R0 == "error"
-			${Break} ; it does not start: nothing of it can be running
-		${EndIf}
 		StrCpy $R3 $R2 16
 		${If} $R0 == 0
 			IntOp $R1 $R1 + 1
@@ -92,6 +89,8 @@ Function ${un}Stop
 			${OrIf} $R1 == 5
 				${Break}
 			${EndIf}
+		${ElseIf} $R0 != 6
+			${Break} ; it does not start, or its settings lead to no ledger
 		${Else}
 			MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "$(StillRuns)$\r$\n$\r$\n$R2" /SD IDCANCEL IDRETRY again
 			SetErrorLevel 6
