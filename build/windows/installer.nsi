@@ -132,7 +132,8 @@ FunctionEnd
 !macroend
 
 ; Path adds the program's folder to the person's search path, or takes it out:
-; $R9 is 1 or 0. It works on memory, as a path is often longer than the texts of
+; $R9 is 1 or 0. What it added is noted as PathAdded: a folder that the person has
+; put there stays. It works on memory, as a path is often longer than the texts of
 ; this installer may be, and keeps the kind of value that the path is.
 !macro Path un
 Function ${un}Path
@@ -146,6 +147,7 @@ Function ${un}Path
 		${If} $R0 == 2 ; there is none
 		${AndIf} $R9 == 1
 			WriteRegExpandStr HKCU "Environment" "Path" "$INSTDIR"
+			WriteRegStr HKCU "${UNINSTALL}" "PathAdded" "$INSTDIR"
 			Call ${un}Announce
 		${EndIf}
 		Return
@@ -194,6 +196,7 @@ Function ${un}Path
 			${EndIf}
 		${EndIf}
 		System::Call 'kernel32::lstrcatW(p R4, w "$INSTDIR")'
+		WriteRegStr HKCU "${UNINSTALL}" "PathAdded" "$INSTDIR"
 	${ElseIf} $R9 == 0
 	${AndIf} $R6 == 1
 		${If} $R5 P<> $R4
@@ -351,8 +354,11 @@ Section "un.Steward"
 	Delete "$TEMP\steward-*-window" ; by which windows find each other
 	DeleteRegValue HKCU "${RUN}" "Steward"
 	DeleteRegValue HKCU "${RUN_APPROVED}" "Steward"
-	StrCpy $R9 0
-	Call un.Path
+	ReadRegStr $0 HKCU "${UNINSTALL}" "PathAdded"
+	${If} $0 == $INSTDIR
+		StrCpy $R9 0
+		Call un.Path
+	${EndIf}
 	DeleteRegKey HKCU "${UNINSTALL}"
 
 	${If} ${FileExists} "$LOCALAPPDATA\Steward\*.*"
