@@ -2,7 +2,10 @@
 ; folders and registry. package.sh defines what is in capitals below.
 ;
 ;   setup.exe /S [/AUTOSTART] [/D=FOLDER]   without a question; /D last
-;   uninstall.exe /S                        the same; keeps the data folder
+;   steward-uninstall.exe /S                the same; keeps the data folder
+;
+; The folder may be one that holds other things: every file there begins with
+; steward, and no other is touched.
 ;
 ; Exit codes: 0 done, 1 cancelled, 2 failed, 6 a running Steward could not be
 ; stopped and nothing was changed, 64 Windows is too old, 65 another machine.
@@ -262,8 +265,8 @@ Section "$(Needed)" program
 	Delete "$INSTDIR\steward-desktop.exe.*.old"
 	!insertmacro Put steward.exe
 	!insertmacro Put steward-desktop.exe
-	File "/oname=LICENSE.txt" "${LICENSE}"
-	WriteUninstaller "$INSTDIR\uninstall.exe"
+	File "/oname=steward-license.txt" "${LICENSE}"
+	WriteUninstaller "$INSTDIR\steward-uninstall.exe"
 	; A bridge may have started the older one again meanwhile.
 	nsExec::Exec /TIMEOUT=30000 '"$INSTDIR\steward.exe" stop'
 	Pop $0
@@ -274,11 +277,11 @@ Section "$(Needed)" program
 	WriteRegStr HKCU "${UNINSTALL}" "DisplayIcon" "$INSTDIR\steward-desktop.exe"
 	WriteRegStr HKCU "${UNINSTALL}" "Publisher" "Steward"
 	WriteRegStr HKCU "${UNINSTALL}" "InstallLocation" "$INSTDIR"
-	WriteRegStr HKCU "${UNINSTALL}" "UninstallString" '"$INSTDIR\uninstall.exe"'
-	WriteRegStr HKCU "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
+	WriteRegStr HKCU "${UNINSTALL}" "UninstallString" '"$INSTDIR\steward-uninstall.exe"'
+	WriteRegStr HKCU "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\steward-uninstall.exe" /S'
 	WriteRegDWORD HKCU "${UNINSTALL}" "NoModify" 1
 	WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
-	${GetSize} "$INSTDIR" "/S=0K" $0 $1 $2
+	${GetSize} "$INSTDIR" "/M=steward*.* /S=0K /G=0" $0 $1 $2
 	WriteRegDWORD HKCU "${UNINSTALL}" "EstimatedSize" $0
 	DeleteRegValue HKCU "${RUN_ONCE}" "StewardRemoved"
 	StrCpy $R9 1
@@ -343,8 +346,8 @@ Section "un.Steward"
 	${EndIf}
 	Delete "$INSTDIR\steward.exe.new"
 	Delete "$INSTDIR\steward-desktop.exe.new"
-	Delete "$INSTDIR\LICENSE.txt"
-	Delete "$INSTDIR\uninstall.exe"
+	Delete "$INSTDIR\steward-license.txt"
+	Delete "$INSTDIR\steward-uninstall.exe"
 	RMDir "$INSTDIR"
 	${If} ${FileExists} "$INSTDIR\steward*.exe.*.old"
 		WriteRegStr HKCU "${RUN_ONCE}" "StewardRemoved" 'cmd.exe /d /c del /f /q "$INSTDIR\steward.exe.*.old" "$INSTDIR\steward-desktop.exe.*.old" & rd "$INSTDIR"'
