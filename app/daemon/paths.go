@@ -55,7 +55,7 @@ func Find(env Env) (Paths, error) {
 		return Paths{}, err
 	}
 	if p.Ledger, err = ledger.RealPath(file); err != nil {
-		return Paths{}, &ops.Error{Code: ops.Unavailable, Message: fmt.Sprintf("the ledger's path %s cannot be followed: %v", file, errors.Unwrap(err)), Hint: "check the folder and its links, or set STEWARD_DB", Err: err}
+		return Paths{}, notFollowed(env, file, err)
 	}
 	sum := sha256.Sum256([]byte(p.Ledger))
 	p.Key = hex.EncodeToString(sum[:])
@@ -105,6 +105,10 @@ func stateFolder(env Env) (string, error) {
 		if !filepath.IsAbs(v) {
 			return "", notAbsolute(name, v)
 		}
+		if fi, err := os.Stat(v); err == nil && !fi.IsDir() {
+			return "", &ops.Error{Code: ops.Invalid, Field: name, Message: fmt.Sprintf("%s: a folder; %s is none", name, v),
+				Hint: "name a folder, which need not be there yet, or unset " + name + " for the usual one"}
+		}
 		return filepath.Clean(v), nil
 	}
 	return dataFolder(env)
@@ -113,6 +117,19 @@ func stateFolder(env Env) (string, error) {
 func notAbsolute(name, got string) error {
 	return &ops.Error{Code: ops.Invalid, Field: name, Message: fmt.Sprintf("%s: an absolute path; got %s", name, got),
 		Hint: "write the whole path, without ~ or variables that your shell would fill in"}
+}
+
+// notFollowed is why there is no real path of the ledger's file, and by which
+// variable it was looked for there.
+func notFollowed(env Env, file string, err error) error {
+	by, hint := "", "check the folder and its links, or set STEWARD_HOME to another folder"
+	for _, variable := range []string{"STEWARD_DB", "STEWARD_HOME"} {
+		v, name := env.First(names(variable)...)
+		if v == file || v != "" && filepath.Join(v, "ledger.db") == file {
+			by, hint = " (by "+name+")", "check the folder and its links, or set "+name+" to another place"
+		}
+	}
+	return &ops.Error{Code: ops.Unavailable, Message: fmt.Sprintf("the ledger's path %s%s cannot be followed: %v", file, by, cause(err)), Hint: hint, Err: err}
 }
 
 // isDefault tells whether the ledger is the one used when nothing is set.

@@ -109,6 +109,16 @@ func TestFindStateFolder(t *testing.T) {
 	}
 }
 
+func TestFindNamesTheVariableThatIsNoFolder(t *testing.T) {
+	file := write(t, filepath.Join(realDir(t), "file"), nil)
+	for _, name := range []string{"STEWARD_HOME", "READYROOM_STATE_DIR"} {
+		_, err := Find(Env{name: file})
+		if e := ops.AsError(err); e.Code != ops.Invalid || e.Field != name || e.Message != name+": a folder; "+file+" is none" || !strings.Contains(e.Hint, name) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
 func TestFindLedger(t *testing.T) {
 	dir := realDir(t)
 	home := filepath.Join(dir, "home")

@@ -12,6 +12,31 @@ import (
 	"steward/mcp/ops"
 )
 
+func TestFindSaysWhatCannotBeFollowed(t *testing.T) {
+	dir := realDir(t)
+	file := write(t, filepath.Join(dir, "file"), nil)
+	below, loop := filepath.Join(file, "home"), filepath.Join(dir, "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		env  Env
+		says string
+		hint string
+	}{
+		{Env{"STEWARD_HOME": below}, below + "/ledger.db (by STEWARD_HOME) cannot be followed: not a directory", "set STEWARD_HOME"},
+		{Env{"READYROOM_STATE_DIR": below}, below + "/ledger.db (by READYROOM_STATE_DIR) cannot", "set READYROOM_STATE_DIR"},
+		{Env{"STEWARD_HOME": dir, "STEWARD_DB": below}, below + " (by STEWARD_DB) cannot be followed: not a directory", "set STEWARD_DB"},
+		{Env{"STEWARD_HOME": dir, "STEWARD_DB": loop}, loop + " (by STEWARD_DB) cannot be followed: EvalSymlinks: too many links", "set STEWARD_DB"},
+		{Env{"HOME": file}, "ledger.db cannot be followed: not a directory", "set STEWARD_HOME"},
+	} {
+		_, err := Find(c.env)
+		if e := ops.AsError(err); e.Code != ops.Unavailable || !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint, c.hint) {
+			t.Errorf("%v: %+v", c.env, e)
+		}
+	}
+}
+
 func TestSocketPlace(t *testing.T) {
 	dir := realDir(t)
 	run := filepath.Join(dir, "run")

@@ -250,8 +250,11 @@ func (t *trial) opens() (took []float64, err error) {
 // failure, and that it is resolved, in turn.
 func (t *trial) receipts(ctx context.Context) (took []float64, err error) {
 	sockets, err := filepath.Glob(filepath.Join(t.House.Home, "run", "*.sock"))
-	if err != nil || len(sockets) != 1 {
-		return nil, fmt.Errorf("the service has the sockets %v: %w", sockets, err)
+	if err != nil {
+		return nil, err
+	}
+	if len(sockets) != 1 {
+		return nil, fmt.Errorf("the service has the sockets %v", sockets)
 	}
 	c, err := rig.Dial(ctx, sockets[0], "", "bench", true)
 	if err != nil {
