@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,7 @@ const (
 	fileWithin   = time.Hour
 	maxFile      = 256 << 20
 	maxRedirects = 5
+	partMark     = ".part-" // stands behind the name of a file that is being fetched
 )
 
 var (
@@ -43,7 +45,8 @@ func (s *Source) Fetch(ctx context.Context, f File, folder string) (path string,
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	part, err := os.CreateTemp(folder, "."+f.Name+".part-")
+	clearParts(folder)
+	part, err := os.CreateTemp(folder, "."+f.Name+partMark)
 	if err != nil {
 		return "", err
 	}
@@ -59,6 +62,25 @@ func (s *Source) Fetch(ctx context.Context, f File, folder string) (path string,
 		return "", errors.Join(err, os.Remove(part.Name()))
 	}
 	return path, os.Rename(part.Name(), path)
+}
+
+// clearParts removes what killed fetches of any release have left. Those that run
+// are safe: none takes longer than fileWithin, and each writes until it ends.
+func clearParts(folder string) {
+	list, err := os.ReadDir(folder)
+	if err != nil {
+		return // making the part says so
+	}
+	for _, e := range list {
+		name, _, ok := strings.Cut(e.Name(), partMark)
+		name, hidden := strings.CutPrefix(name, ".")
+		if !ok || !hidden || versionIn(name) == "" {
+			continue
+		}
+		if fi, err := e.Info(); err == nil && fi.Mode().IsRegular() && time.Since(fi.ModTime()) > fileWithin {
+			_ = os.Remove(filepath.Join(folder, e.Name())) // another time then
+		}
+	}
 }
 
 // fill gets f into a file of another name, and checks that it is f.

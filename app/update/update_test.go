@@ -13,9 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // shelf is a server with one release on it.
@@ -395,6 +397,38 @@ func TestFetchGivenUp(t *testing.T) {
 	if _, err := src.Fetch(context.Background(), f, filepath.Join(folder, "absent")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("into no folder: %v", err)
 	}
+}
+
+// A fetch that is killed leaves its part, which a later one clears; never that of
+// one that runs, nor what is no part of Steward's.
+func TestFetchClearsOldParts(t *testing.T) {
+	s := newShelf(t, "1.2.3")
+	src := s.source(t, "1.0.0")
+	f := deb(t, src)
+	folder := t.TempDir()
+	put := func(name string, age time.Duration) string {
+		path, then := filepath.Join(folder, name), time.Now().Add(-age)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	put("."+f.Name+".part-1", 2*time.Hour)
+	put(".steward-0.9.0-windows-amd64-setup.exe.part-2", 100*24*time.Hour)
+	kept := []string{
+		put("."+f.Name+".part-3", 50*time.Minute),
+		put(".movie.mkv.part-4", 2*time.Hour),
+		put(f.Name+".part-5", 2*time.Hour),
+		f.Name,
+	}
+	if _, err := src.Fetch(context.Background(), f, folder); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(kept)
+	holds(t, folder, kept...)
 }
 
 // holds checks what is in a folder.
