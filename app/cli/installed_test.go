@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,6 +48,25 @@ func TestInstall(t *testing.T) {
 	} {
 		if lines := install(kind, "/home/a b/x.deb", "/opt/steward"); !strings.HasPrefix(lines[0], want) {
 			t.Errorf("%s: %q", kind, lines)
+		}
+	}
+	// Of a tarball all is named that is there.
+	local := t.TempDir()
+	bin, unit := filepath.Join(local, "bin"), filepath.Join(local, "share", "systemd", "user", "steward.service")
+	program, window := filepath.Join(bin, "steward"), filepath.Join(bin, "steward-desktop")
+	for _, c := range []struct{ there, exe, want string }{
+		{program, program, "tar -xzf /x    # then mv the steward in it to " + program + "; cp cannot, the old one is in use"},
+		{window, program, "tar -xzf /x    # then mv the steward in it to " + program + ", and the steward-desktop to " + window + "; cp cannot, the old ones are in use"},
+		{window, window, "tar -xzf /x    # then mv the steward-desktop in it to " + window + ", and the steward to " + program + "; cp cannot, the old ones are in use"},
+		{unit, program, "tar -xzf /x    # then mv the steward in it to " + program + ", and the steward-desktop to " + window + "; cp cannot, the old ones are in use\n" +
+			"systemctl --user daemon-reload    # after mv of the steward.service in it to " + unit},
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(c.there), 0o700), os.WriteFile(c.there, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		lines := install(update.Tarball, "/x", c.exe)
+		if got := strings.Join(lines[:len(lines)-1], "\n"); got != c.want {
+			t.Errorf("with %s:\n%s\nwant\n%s", c.there, got, c.want)
 		}
 	}
 	for path, want := range map[string]string{

@@ -172,7 +172,26 @@ func install(kind update.Kind, file, exe string) []string {
 	case update.DMG:
 		return []string{"open " + quoted(file) + "    # drag Steward onto Applications", then}
 	}
-	return []string{"tar -xzf " + quoted(file) + "    # then mv the steward in it to " + quoted(exe) + "; cp cannot, the old one is in use", then}
+	return append(unpack(file, exe), then)
+}
+
+// unpack is what the person does with a tarball: all that they have of an earlier
+// one is named, for half of it would stay old.
+func unpack(file, exe string) []string {
+	bin, own, other := filepath.Dir(exe), "steward", "steward-desktop"
+	if filepath.Base(exe) == other {
+		own, other = other, own
+	}
+	is := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	move, what := "mv the "+own+" in it to "+quoted(exe), "the old one is"
+	if to := filepath.Join(bin, other); is(to) {
+		move, what = move+", and the "+other+" to "+quoted(to), "the old ones are"
+	}
+	lines := []string{"tar -xzf " + quoted(file) + "    # then " + move + "; cp cannot, " + what + " in use"}
+	if unit := filepath.Join(filepath.Dir(bin), "share", "systemd", "user", "steward.service"); is(unit) {
+		lines = append(lines, "systemctl --user daemon-reload    # after mv of the steward.service in it to "+quoted(unit))
+	}
+	return lines
 }
 
 // quoted is a path as the system's shell takes it.
