@@ -71,6 +71,8 @@ LangString StillRuns ${LANG_ENGLISH} "The running Steward could not be stopped:"
 LangString StillRuns ${LANG_SIMPCHINESE} "无法停止正在运行的 Steward："
 LangString NotWritten ${LANG_ENGLISH} "This file cannot be written; what was there is still in place:"
 LangString NotWritten ${LANG_SIMPCHINESE} "无法写入此文件，原有文件未改动："
+LangString HalfWritten ${LANG_ENGLISH} "steward.exe is ${VERSION} now, but this file cannot be written; if it was there, it is still the older one. Close what uses it, then run this installer again: the two belong together."
+LangString HalfWritten ${LANG_SIMPCHINESE} "steward.exe 已是 ${VERSION}，但无法写入此文件；若原有此文件，则仍为旧版本。请关闭占用它的程序，然后重新运行此安装程序：两者须为同一版本。"
 LangString NoWebView ${LANG_ENGLISH} "WebView2 could not be installed. The window asks for it when it starts; everything else works without."
 LangString NoWebView ${LANG_SIMPCHINESE} "未能安装 WebView2。窗口启动时会再次要求安装；其余功能无需它。"
 LangString AlsoData ${LANG_ENGLISH} "Delete the ledger, its backups and the settings too?$\r$\n$\r$\n$LOCALAPPDATA\Steward"
@@ -107,8 +109,9 @@ FunctionEnd
 !insertmacro Stop "un."
 
 ; Put writes a program. Bridges that clients have started run on: Windows lets
-; a running program be renamed, not overwritten.
-!macro Put NAME
+; a running program be renamed, not overwritten. FAILED is what is said when it
+; cannot.
+!macro Put NAME FAILED
 	Push $0
 	File "/oname=${NAME}.new" "${PROGRAMS}/${NAME}"
 	System::Call 'kernel32::GetTickCount()i.r0'
@@ -123,10 +126,12 @@ FunctionEnd
 			Rename "$0" "$INSTDIR\${NAME}"
 			SetErrors
 		${EndIf}
+	${Else}
+		SetErrors ; the question has cleared it
 	${EndIf}
 	${If} ${Errors}
 		Delete "$INSTDIR\${NAME}.new"
-		MessageBox MB_OK|MB_ICONSTOP "$(NotWritten)$\r$\n$\r$\n$INSTDIR\${NAME}" /SD IDOK
+		MessageBox MB_OK|MB_ICONSTOP "${FAILED}$\r$\n$\r$\n$INSTDIR\${NAME}" /SD IDOK
 		SetErrorLevel 2
 		Quit
 	${EndIf}
@@ -263,8 +268,8 @@ Section "$(Needed)" program
 	SetOutPath $INSTDIR
 	Delete "$INSTDIR\steward.exe.*.old"
 	Delete "$INSTDIR\steward-desktop.exe.*.old"
-	!insertmacro Put steward.exe
-	!insertmacro Put steward-desktop.exe
+	!insertmacro Put steward.exe "$(NotWritten)"
+	!insertmacro Put steward-desktop.exe "$(HalfWritten)"
 	File "/oname=steward-license.txt" "${LICENSE}"
 	WriteUninstaller "$INSTDIR\steward-uninstall.exe"
 	; A bridge may have started the older one again meanwhile.
