@@ -143,10 +143,17 @@ func (s *Source) get(ctx context.Context, name string, limit int64, to io.Writer
 		return err
 	}
 	request.Header.Set("User-Agent", "steward")
+	proxy, err := http.ProxyFromEnvironment(request)
+	if err != nil {
+		return err
+	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, DisableCompression: true, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: s.redirect}
 	answer, err := client.Do(request)
+	if err != nil && proxy == nil { // a service that a client has started knows of none
+		return fmt.Errorf("%w (asked without a proxy)", failed(ctx, err))
+	}
 	if err != nil {
 		return failed(ctx, err)
 	}

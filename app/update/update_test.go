@@ -269,6 +269,17 @@ func TestSource(t *testing.T) {
 	}
 }
 
+// Whoever sits behind a proxy must see that none was asked: a service that a client
+// has started is told of none.
+func TestNobodyThere(t *testing.T) {
+	s := newShelf(t, "1.2.3")
+	src := s.source(t, "1.0.0")
+	s.Close()
+	if _, _, err := src.Newest(context.Background()); err == nil || !strings.HasSuffix(err.Error(), " (asked without a proxy)") {
+		t.Errorf("%v", err)
+	}
+}
+
 // deb is a file of the newest release.
 func deb(t *testing.T, src *Source) File {
 	t.Helper()
