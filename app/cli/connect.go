@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"steward/app/daemon"
+	"steward/app/update"
 	"steward/ledger"
 	"steward/mcp/local"
 	"steward/mcp/ops"
@@ -31,6 +32,21 @@ func (s *session) hello(role string, p daemon.Paths) local.Hello {
 	}
 }
 
+// met starts a service of this version when the one that serves is older and was
+// started by a client: that one gives way unless it is busy, and serves on then.
+func (s *session) met(p daemon.Paths) func(string) {
+	return func(theirs string) {
+		if update.Compare(version, theirs) <= 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), local.HelloTimeout)
+		defer cancel()
+		if i, err := daemon.Info(ctx, p); err == nil && i.Role == string(daemon.Auto) {
+			_ = daemon.Spawn(s.env, p) // what cannot be started replaces nothing
+		}
+	}
+}
+
 // ask calls one tool of the service, which is started if none runs. A receipt
 // that nobody takes is kept in the spool; the result says so. The error is an
 // *ops.Error.
@@ -41,7 +57,7 @@ func (s *session) ask(tool string, args json.RawMessage) (local.CallResult, erro
 	}
 	config := local.ConnectConfig{
 		Address: paths.Socket, Hello: s.hello(local.RoleShell, paths), Spool: paths.Spool, Logger: slog.New(slog.DiscardHandler),
-		Spawn: func() error { return daemon.Spawn(s.env, paths) }, Dial: paths.Dial,
+		Spawn: func() error { return daemon.Spawn(s.env, paths) }, Dial: paths.Dial, Met: s.met(paths),
 	}
 	ctx := context.Background()
 	var c *local.Client

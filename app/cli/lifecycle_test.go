@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"steward/ledger"
+	"steward/mcp/local"
 )
 
 func TestThreeBridgesMakeOneService(t *testing.T) {
@@ -103,6 +104,45 @@ func TestNewerTakesOverOlder(t *testing.T) {
 	again.says("held by another process: pid " + strconv.Itoa(newer.cmd.Process.Pid))
 	if r := b.mustReport("me", "to the newer"); r.EventID != 2 {
 		t.Errorf("%+v; want event 2", r)
+	}
+}
+
+func TestNewerClientsReplaceAnOlderAuto(t *testing.T) {
+	for name, call := range map[string]func(h *house){
+		"bridge": func(h *house) {
+			h.bridgeOf(h.command(newerVersion, "mcp")).mustReport("me", "to the older, or the newer")
+		},
+		"call": func(h *house) {
+			if out, err := h.command(newerVersion, "call", "report_done", "--actor", "me", "--outcome", "the same").CombinedOutput(); err != nil {
+				h.t.Fatalf("%v\n%s", err, out)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			b := h.bridge()
+			b.mustReport("me", "to the older")
+			call(h)
+			eventually(t, "the newer serving", func() bool { i := h.info(); return i.Version == newerVersion && i.State == local.StateServing })
+			newer := h.holder()
+			if r := b.mustReport("me", "from an older bridge, to the newer"); r.EventID != 3 {
+				t.Errorf("%+v; want event 3", r)
+			}
+			h.ok("status")
+			if i := h.info(); i.PID != newer || i.Role != "auto" {
+				t.Errorf("%+v; want the newer, process %d", i, newer)
+			}
+		})
+	}
+}
+
+func TestNewerClientsLeaveAServeAlone(t *testing.T) {
+	h := newHouse(t)
+	s := h.serve(thisVersion)
+	h.bridgeOf(h.command(newerVersion, "mcp")).mustReport("me", "to the older")
+	time.Sleep(time.Second) // as long as a service that is not needed tries
+	if i := h.info(); i.PID != s.cmd.Process.Pid {
+		t.Errorf("%+v; want process %d", i, s.cmd.Process.Pid)
 	}
 }
 

@@ -44,6 +44,7 @@ func (s *session) bridge() error {
 	config := local.BridgeConfig{
 		In: s.stdin, Out: s.stdout, Address: paths.Socket, Spool: paths.Spool, Hello: s.hello(local.RoleBridge, paths),
 		Spawn: func() error { return daemon.Spawn(s.env, paths) }, Dial: paths.Dial, Logger: logger,
+		Met: s.met(paths),
 	}
 	if lost != nil {
 		config.Spool, config.Logger = "", slog.New(slog.NewTextHandler(s.stderr, nil))

@@ -24,6 +24,8 @@ type BridgeConfig struct {
 	Spawn   func() error // starts a service and returns at once; nil: never
 	Dial    DialFunc     // default Dial
 	Logger  *slog.Logger // default discards; messages never hold payloads
+
+	Met func(version string) // told of each service that serves; answers wait for it; may be nil
 }
 
 // stampRoom is more than any stamp, or the time of a wait, adds to a line.
@@ -85,7 +87,7 @@ func RunBridge(ctx context.Context, cfg BridgeConfig) error {
 		out:     out,
 		gone:    make(chan struct{}),
 	}
-	b.engine.notify = b.write
+	b.engine.notify, b.engine.met = b.write, cfg.Met
 
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var worker sync.WaitGroup

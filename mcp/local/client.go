@@ -24,6 +24,7 @@ type ConnectConfig struct {
 	Dial     DialFunc                               // default Dial
 	Logger   *slog.Logger                           // default discards
 	Opening  func(done float64)                     // told of each sign that the service is opening its ledger, 0 to 1
+	Met      func(version string)                   // told of each service that serves; answers wait for it
 	Progress func(done, total float64, text string) // told of a running call's progress; with it waits may take 600 s
 }
 
@@ -83,6 +84,7 @@ func Open(cfg ConnectConfig) *Client {
 	}
 	d := dialer{address: cfg.Address, dial: cfg.Dial, spawn: cfg.Spawn, opening: cfg.Opening}
 	c := &Client{engine: newEngine(cfg.Hello, d, cfg.Spool, cfg.Logger), name: cfg.Hello.Role, track: cfg.Progress != nil}
+	c.engine.met = cfg.Met
 	if c.track {
 		c.engine.notify = func(line []byte) { progressOf(line, cfg.Progress) }
 	}
