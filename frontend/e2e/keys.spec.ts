@@ -109,7 +109,7 @@ const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
     await page.keyboard.press('Enter')
     await expect(headline(page)).toHaveText(/^Review/)
     await page.keyboard.press('Escape')
-    await expect(headline(page)).toHaveText(/waiting/)
+    await expect(headline(page)).toHaveText(/pending/)
   },
   'Acknowledge: a': async (page) => {
     await page.keyboard.press('1')
@@ -131,7 +131,14 @@ const deeds: Record<string, (page: Page, agent: Agent) => Promise<void>> = {
     await page.keyboard.press('n')
     await expect(page.getByLabel('Target')).toBeFocused()
     await page.keyboard.press('Escape')
-    await expect(headline(page)).toHaveText(/waiting/)
+    await expect(headline(page)).toHaveText(/pending/)
+  },
+  'Hand over: ctrl ⏎': async (page) => {
+    await page.keyboard.press('n')
+    await page.keyboard.press('Control+Enter')
+    await expect(page.getByLabel('Instruction')).toBeFocused() // it is required
+    await page.keyboard.press('Escape')
+    await expect(headline(page)).toHaveText(/pending/)
   },
   'Claim as me: c': async (page) => {
     await page.keyboard.press('3')
@@ -261,7 +268,7 @@ test('text that is typed is text', async ({ agent, page }) => {
   await page.keyboard.press('Enter')
   await expect(page.getByLabel('Instruction')).toHaveValue(all + '\n')
   await page.keyboard.press('Escape')
-  await expect(headline(page)).toHaveText(/waiting/)
+  await expect(headline(page)).toHaveText(/pending/)
 
   // In a list of choices a letter chooses.
   await page.getByLabel('Status').focus()
@@ -367,7 +374,7 @@ test('everything can be done by keyboard alone, and the focus is always seen', a
   await expect(page.getByRole('tab', { name: 'Decide' })).toBeFocused()
   await page.keyboard.press('ArrowRight')
   await expect(page.getByRole('tab', { name: 'Handoffs' })).toBeFocused()
-  await expect(headline(page)).toHaveText('Two waiting.')
+  await expect(headline(page)).toHaveText('Two pending.')
   await tabTo(/^New handoff$/)
   await page.keyboard.press('Enter')
   await expect(page.getByLabel('Target')).toBeFocused()

@@ -47,7 +47,7 @@ test('another token does not, nor the one that agents have, nor none', async ({ 
   const page = await (await person.browser()).newPage()
   await page.goto(steward.url)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page.getByText('Needed.')).toBeVisible()
+  await expect(page.getByText('Required.')).toBeVisible()
   for (const wrong of ['wrong', readFileSync(join(steward.home, 'agent-token'), 'utf8').trim()]) {
     await paste(page, wrong)
     await expect(page.getByText('Steward does not know this token.')).toBeVisible()

@@ -100,6 +100,39 @@ describe('the action table', () => {
     expect(footOf(app).flatMap((f) => f.caps)).toEqual(['↓', '↑', '⏎', 'esc'])
   })
 
+  it('shows in the footer no key that the fields of a form take, and none for rows where there is none', async () => {
+    const foot = (app: Opened['app']) => footOf(app).map((f) => `${f.caps.join(' ')} ${f.word}`)
+    const { app } = await open(afternoon('en', now))
+    app.go('handoffs')
+    app.composing = true
+    await settle()
+    expect(foot(app)).toEqual(['esc foot.back', 'ctrl ⏎ foot.send'])
+    const bare = await open(emptyWorld(now))
+    expect(foot(bare.app)).toEqual(['1–4 foot.views', '? foot.keys'])
+    bare.app.go('handoffs')
+    await settle()
+    expect(foot(bare.app)).toEqual(['1–4 foot.views', 'n foot.new', '? foot.keys'])
+    bare.app.go('decide')
+    await settle()
+    expect(foot(bare.app)).toEqual(['g foot.views', '? foot.keys'])
+  })
+
+  it('holds Control for what a form can do while text is typed', async () => {
+    const { app, press } = await open(afternoon('en', now))
+    await press('3')
+    await press('n')
+    const target = document.querySelector('form textarea')!
+    await press('Enter', { target })
+    expect(document.querySelector('form [aria-invalid]')).toBeNull()
+    const e = await press('Enter', { target, ctrlKey: true })
+    expect([e.defaultPrevented, document.activeElement]).toEqual([true, target])
+    expect(target.getAttribute('aria-invalid')).toBe('true')
+    expect((await press('Enter', { target, metaKey: true })).defaultPrevented).toBe(true)
+    app.composing = false
+    await settle()
+    expect((await press('Enter', { ctrlKey: true })).defaultPrevented).toBe(false)
+  })
+
   it('feeds the help', async () => {
     const { press } = await open(afternoon('en', now), { shape: 'panel' })
     await press('?')

@@ -527,7 +527,7 @@ describe('what happens elsewhere', () => {
     await press('2')
     fake.fails.set('ticket_answer', new StewardError('offline', 'x'))
     await press('Enter')
-    expect(text('[role=alert]')).toContain('Whether it was done is unknown')
+    expect(text('[role=alert]')).toContain('may or may not have been taken')
     expect([shown()[0], picked()[0]]).toEqual(['First?', 'No'])
   })
 

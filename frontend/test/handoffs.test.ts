@@ -39,7 +39,7 @@ const last = (o: Opened, name: string) => o.fake.calls.filter((c) => c.name === 
 describe('the list', () => {
   it('shows every handoff with its status, and which one waits', async () => {
     await list()
-    expect(text('h1')).toBe('Two waiting, one in work.')
+    expect(text('h1')).toBe('Two pending, one in work.')
     expect(rows().length).toBe(6)
     expect(row('3KX9')!.closest('li')!.textContent).toContain('waits')
     expect(row('0FD4')!.closest('li')!.textContent).toContain('pending')
@@ -127,9 +127,9 @@ describe('review', () => {
   it('wants a reason for failed, and none for cancelled', async () => {
     const o = await list()
     await o.click(row('7Q2M'))
-    await o.click(byRole('button', 'Failed'))
+    await o.click(byRole('button', 'Failed…'))
     await submit()
-    expect(text('dialog')).toContain('Needed.')
+    expect(text('dialog')).toContain('Required.')
     expect(document.querySelector('dialog input')!.getAttribute('aria-invalid')).toBe('true')
     await write(document.querySelector('dialog input'), 'x'.repeat(513))
     await submit()
@@ -184,7 +184,7 @@ describe('review', () => {
     o.fake.fails.set('handoff_settle', new StewardError('offline', 'Failed to fetch'))
     await o.press('d')
     await submit()
-    expect(text('[role=alert]')).toContain('Whether it was done is unknown')
+    expect(text('[role=alert]')).toContain('may or may not have been taken')
   })
 
   it('opens attachments in the window', async () => {
@@ -239,7 +239,7 @@ describe('a new handoff', () => {
     await o.press('n')
     await submit()
     expect(document.activeElement?.tagName).toBe('TEXTAREA')
-    expect(text('form')).toContain('Needed.')
+    expect(text('form')).toContain('Required.')
     await write(document.querySelector('textarea'), 'x')
     await o.click(byRole('button', 'Add a file'))
     await write(document.querySelector('.file input'), '/a.wav')
@@ -289,9 +289,9 @@ describe('a new handoff', () => {
 describe('a draft', () => {
   const draft = (o: Partial<ReturnType<typeof emptyDraft>>) => ({ ...emptyDraft('studio'), instruction: 'x', ...o })
   it.each([
-    [{ instruction: ' \n' }, { instruction: 'Needed.' }],
+    [{ instruction: ' \n' }, { instruction: 'Required.' }],
     [{ instruction: '🎉'.repeat(4001) }, { instruction: 'At most 4,000 characters; there are 4,001.' }],
-    [{ target: '' }, { target: 'Needed.' }],
+    [{ target: '' }, { target: 'Required.' }],
     [{ key: 'k'.repeat(129) }, { idempotency_key: 'At most 128 characters; there are 129.' }],
     [{ files: new Array<string>(21).fill('/a') }, { attachments: 'At most 20; there are 21.' }],
     [{ files: ['', '/'.padEnd(4097, 'a')] }, { 'attachments[1].path': 'At most 4,096 characters; there are 4,097.' }],

@@ -211,6 +211,7 @@ describe('settings', () => {
         fake.change({ type: 'changed' })
         await settle()
         expect(found()?.startsWith(language === 'en' ? en : zh), found()).toBe(true)
+        expect(document.querySelector('[aria-describedby="update-help"]') === null).toBe(state.state === 'unset') // it could do nothing
       }
     }
     expect(document.querySelectorAll('[role=alert]').length).toBe(0)
@@ -273,7 +274,7 @@ describe('signing in', () => {
       await settle()
     }
     await paste(' ')
-    expect(text('form')).toContain('Needed.')
+    expect(text('form')).toContain('Required.')
     await paste('wrong')
     expect(text('form')).toContain('Steward does not know this token.')
     await paste(' good ')

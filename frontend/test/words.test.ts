@@ -38,7 +38,7 @@ describe('the sentence of the brief', () => {
 
   it('has one for the handoffs', () => {
     expect(handoffLine(brief())).toBe('No open handoffs.')
-    expect(handoffLine(brief({ counts: { pending: 2, claimed: 1, running: 1 } }))).toBe('Two waiting, two in work.')
+    expect(handoffLine(brief({ counts: { pending: 2, claimed: 1, running: 1 } }))).toBe('Two pending, two in work.')
     speak('zh-CN')
     expect(handoffLine(brief({ counts: { pending: 1, running: 1 } }))).toBe('1 件待领取，1 件进行中。')
   })

@@ -42,7 +42,8 @@ export class Keyboard {
   /** press runs the key's action and tells whether there was one. */
   press(e: KeyboardEvent): boolean {
     const key = e.key
-    if (e.defaultPrevented || e.isComposing || e.keyCode === 229 || e.ctrlKey || e.metaKey || e.altKey) return false
+    if (e.defaultPrevented || e.isComposing || e.keyCode === 229 || e.altKey) return false
+    if (e.ctrlKey || e.metaKey) return this.#held(e)
     if (key === 'Shift' || key === 'CapsLock') return false
     if (this.#app.settling || this.#app.help) return false // a dialog has its own
     const text = typing(e.target)
@@ -68,6 +69,13 @@ export class Keyboard {
     return false
   }
 
+  // Held with Control, or on a Mac with Command, a key works while text is typed too.
+  #held(e: KeyboardEvent): boolean {
+    if (this.#app.settling || this.#app.help || e.repeat) return false
+    const hit = this.#find(`Control+${e.key}`)
+    return hit ? this.#run(hit, e) : false
+  }
+
   #find(key: string): Action | undefined {
     return actions.find((a) => keysOf(a, this.#app).includes(key) && a.when(this.#app))
   }
@@ -80,9 +88,10 @@ export class Keyboard {
 }
 
 const caps: Record<string, string> = { ArrowDown: '↓', ArrowUp: '↑', ArrowLeft: '←', ArrowRight: '→', Enter: '⏎', Escape: 'esc', ' ': 'space', ContextMenu: '☰' }
+const control = /Mac|iP(hone|ad)/.test(navigator.platform) ? '⌘' : 'ctrl '
 
 /** capOf is what stands on a key. */
-export const capOf = (key: string): string => caps[key] ?? key
+export const capOf = (key: string): string => (key.startsWith('Control+') ? control + capOf(key.slice(8)) : (caps[key] ?? key))
 
 export interface FootEntry {
   word: NonNullable<Action['foot']>
@@ -98,10 +107,13 @@ export function footOf(app: App): FootEntry[] {
   for (const a of actions) {
     const key = keysOf(a, app)[0]
     if (!a.foot || key === undefined || key.includes(' ') || !a.when(app)) continue
+    if (app.composing && single(key)) continue // the form's fields take it
     const last = out.at(-1)
     if (last?.word === a.foot) last.caps.push(capOf(key))
     else out.push({ word: a.foot, caps: [capOf(key)] })
   }
+  // The digits are the options' in Decide; without a question only the chord is left to tell.
+  if (app.deciding && app.tickets.cards.length === 0 && app.settings.singleKeys) out.unshift({ word: 'foot.views', caps: ['g'] })
   for (const f of out) {
     const n = f.caps.map(Number)
     if (n.length > 2 && n.every((v, i) => Number.isInteger(v) && (i === 0 || v === (n[i - 1] as number) + 1))) f.caps = [`${n[0]}–${n.at(-1)}`]

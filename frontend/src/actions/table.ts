@@ -26,7 +26,13 @@ export interface Action {
 
 const panel = (app: App) => app.shape === 'panel' && app.link.state !== 'signed-out'
 const list = (app: App) => panel(app) && app.view !== 'settings' && !app.composing
-const rows = (app: App) => list(app) && !app.deep
+const rows = (app: App) => list(app) && !app.deep && filled(app)
+function filled(app: App): boolean {
+  if (app.view === 'decide') return app.tickets.cards.length > 0
+  if (app.view === 'handoffs') return (app.handoffs.list?.length ?? 0) > 0
+  const b = app.brief.data
+  return b !== null && b.failures.items.length + b.movers.items.length + b.key_events.length > 0
+}
 const inHandoffs = (app: App) => panel(app) && app.view === 'handoffs' && !app.composing
 
 const options = (app: App) => (app.deciding && app.tickets.current ? first(app.tickets.current).options.length : 0)
@@ -78,6 +84,7 @@ export const actions: readonly Action[] = [
   { id: 'ticket.join', label: 'action.join', keys: [], group: 'decide', when: (app) => app.deciding && app.tickets.current?.apart === true, run: (app) => splitOrJoin(app, 'join') },
 
   { id: 'handoff.new', label: 'action.new', keys: ['n'], group: 'handoffs', foot: 'foot.new', when: (app) => inHandoffs(app) && !app.deep, run: (app) => { app.composing = true; void app.focusOn('[data-focus="first"]') } },
+  { id: 'handoff.send', label: 'action.send', keys: ['Control+Enter'], group: 'handoffs', foot: 'foot.send', when: (app) => panel(app) && app.view === 'handoffs' && app.composing, run: () => document.querySelector<HTMLFormElement>('main form')?.requestSubmit() },
   { id: 'handoff.claim', label: 'action.claim', keys: ['c'], group: 'handoffs', foot: 'foot.claim', when: (app) => inHandoffs(app) && app.claimable, run: (app) => { if (app.current) return claim(app, app.current) } },
   { id: 'handoff.start', label: 'action.start', keys: ['c'], group: 'handoffs', foot: 'foot.start', when: (app) => inHandoffs(app) && app.startable, run: (app) => { if (app.current) return claim(app, app.current) } },
   { id: 'handoff.done', label: 'action.done', keys: ['d'], group: 'handoffs', foot: 'foot.done', when: (app) => inHandoffs(app) && app.settleable, run: (app) => { if (app.current) ask(app, app.current, 'done') } },
