@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"steward/ledger"
 	"steward/mcp/ops"
@@ -84,6 +86,9 @@ func ledgerFile(env Env, home string) (file, theirs string, err error) {
 	case !filepath.IsAbs(v):
 		return "", "", notAbsolute(name, v)
 	case !older(v):
+		if err := notALedger(name, v); err != nil {
+			return "", "", err
+		}
 		file = v
 	case name == "STEWARD_DB":
 		// Our own name may name another program's database by mistake; then it
@@ -109,9 +114,76 @@ func stateFolder(env Env) (string, error) {
 			return "", &ops.Error{Code: ops.Invalid, Field: name, Message: fmt.Sprintf("%s: a folder; %s is none", name, v),
 				Hint: "name a folder, which need not be there yet, or unset " + name + " for the usual one"}
 		}
+		if other := shared(v); other != "" {
+			return "", &ops.Error{Code: ops.Invalid, Field: name, Message: fmt.Sprintf("%s: a folder for Steward alone; others may enter %s, and it holds other things (%s)", name, v, other),
+				Hint: "name a folder in it, which need not be there yet, or unset " + name + " for the usual one"}
+		}
 		return filepath.Clean(v), nil
 	}
 	return dataFolder(env)
+}
+
+// ours are the names of what Steward keeps in its state folder.
+var ours = []string{".DS_Store", "agent-token", "backups", "config.json", "logs", "run", "spool", "token", "update.json", "window.json"}
+
+// shared names something that shows a folder to be no state folder of Steward's: it
+// is open to others, has no ledger, and holds what Steward does not put there. It
+// would be closed to them. "" is nothing.
+func shared(folder string) string {
+	fi, err := os.Stat(folder)
+	if err != nil || runtime.GOOS == "windows" || fi.Mode().Perm()&0o077 == 0 {
+		return ""
+	}
+	for _, ledger := range []string{"ledger.db", "ledger.db.lock"} {
+		if _, err := os.Lstat(filepath.Join(folder, ledger)); err == nil {
+			return ""
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return "" // what is wrong with it, others say
+	}
+	for _, e := range entries {
+		if !slices.Contains(ours, e.Name()) {
+			return e.Name()
+		}
+	}
+	return ""
+}
+
+// notALedger is why the file that a variable names cannot be one, as far as can be
+// seen without opening it as one. A file of Steward's that was damaged has its lock
+// beside it, and is told as damaged when it is opened.
+func notALedger(name, file string) error {
+	const magic = "SQLite format 3\x00"
+	refuse := func(what string) error {
+		return &ops.Error{Code: ops.Invalid, Field: name, Message: fmt.Sprintf("%s: a ledger's file; %s is %s", name, file, what),
+			Hint: "name a file that need not be there yet, or unset " + name + " for the usual one"}
+	}
+	fi, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil // it is made, or what is wrong is said when it is
+	case fi.IsDir():
+		return refuse("a folder")
+	case !fi.Mode().IsRegular():
+		return refuse("no file")
+	case fi.Size() == 0:
+		return nil
+	}
+	if _, err := os.Lstat(file + ".lock"); err == nil {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	if n, _ := io.ReadFull(f, head); string(head[:n]) != magic {
+		return refuse("no SQLite database")
+	}
+	return nil
 }
 
 func notAbsolute(name, got string) error {

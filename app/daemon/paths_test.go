@@ -125,7 +125,6 @@ func TestFindLedger(t *testing.T) {
 	theirs := write(t, filepath.Join(dir, "old", "ledger.db"), header("\x00\x00\x00\x00"))
 	mine := write(t, filepath.Join(dir, "other", "l.db"), header("STWR"))
 	missing := filepath.Join(dir, "none", "l.db")
-	text := write(t, filepath.Join(dir, "text"), []byte(strings.Repeat("x", 200)))
 	own := filepath.Join(home, "ledger.db")
 	for _, c := range []struct {
 		name, newer, older, ledger, source string
@@ -135,7 +134,6 @@ func TestFindLedger(t *testing.T) {
 		{"older name, a Steward ledger", "", mine, mine, ""},
 		{"older name, nothing there yet", "", missing, missing, ""},
 		{"older name, an older ledger: only read", "", theirs, own, theirs},
-		{"older name, no database: kept, so that opening it is refused", "", text, text, ""},
 		{"own before older", mine, theirs, mine, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -149,6 +147,27 @@ func TestFindLedger(t *testing.T) {
 	if p.Spool != mine+".spool" || p.Backups != mine+".backups" {
 		t.Errorf("Spool %s, Backups %s; want them to stand beside the ledger", p.Spool, p.Backups)
 	}
+}
+
+func TestFindRefusesWhatIsNoLedger(t *testing.T) {
+	dir := realDir(t)
+	home := filepath.Join(dir, "home")
+	text := write(t, filepath.Join(dir, "text"), []byte(strings.Repeat("x", 200)))
+	for file, says := range map[string]string{text: "no SQLite database", dir: "a folder"} {
+		for _, name := range []string{"STEWARD_DB", "SHADOWROOM_STEWARD_DB"} {
+			_, err := Find(Env{"STEWARD_HOME": home, name: file})
+			if e := ops.AsError(err); e.Code != ops.Invalid || e.Field != name || !strings.HasSuffix(e.Message, file+" is "+says) || !strings.Contains(e.Hint, name) {
+				t.Errorf("%s=%s: %+v", name, file, e)
+			}
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v; want the file alone, and no lock", entries, err)
+	}
+	// What has been a ledger of Steward's is told as damaged when it is opened.
+	write(t, text+".lock", nil)
+	find(t, Env{"STEWARD_HOME": home, "STEWARD_DB": text})
+	find(t, Env{"STEWARD_HOME": home, "STEWARD_DB": write(t, filepath.Join(dir, "empty"), nil)})
 }
 
 func TestTwoStateFoldersMeetAtOneLedger(t *testing.T) {

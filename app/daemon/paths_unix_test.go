@@ -15,7 +15,7 @@ import (
 func TestFindSaysWhatCannotBeFollowed(t *testing.T) {
 	dir := realDir(t)
 	file := write(t, filepath.Join(dir, "file"), nil)
-	below, loop := filepath.Join(file, "home"), filepath.Join(dir, "loop")
+	home, below, loop := filepath.Join(dir, "none"), filepath.Join(file, "home"), filepath.Join(dir, "loop")
 	if err := os.Symlink(loop, loop); err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +26,8 @@ func TestFindSaysWhatCannotBeFollowed(t *testing.T) {
 	}{
 		{Env{"STEWARD_HOME": below}, below + "/ledger.db (by STEWARD_HOME) cannot be followed: not a directory", "set STEWARD_HOME"},
 		{Env{"READYROOM_STATE_DIR": below}, below + "/ledger.db (by READYROOM_STATE_DIR) cannot", "set READYROOM_STATE_DIR"},
-		{Env{"STEWARD_HOME": dir, "STEWARD_DB": below}, below + " (by STEWARD_DB) cannot be followed: not a directory", "set STEWARD_DB"},
-		{Env{"STEWARD_HOME": dir, "STEWARD_DB": loop}, loop + " (by STEWARD_DB) cannot be followed: EvalSymlinks: too many links", "set STEWARD_DB"},
+		{Env{"STEWARD_HOME": home, "STEWARD_DB": below}, below + " (by STEWARD_DB) cannot be followed: not a directory", "set STEWARD_DB"},
+		{Env{"STEWARD_HOME": home, "STEWARD_DB": loop}, loop + " (by STEWARD_DB) cannot be followed: EvalSymlinks: too many links", "set STEWARD_DB"},
 		{Env{"HOME": file}, "ledger.db cannot be followed: not a directory", "set STEWARD_HOME"},
 	} {
 		_, err := Find(c.env)
@@ -35,6 +35,36 @@ func TestFindSaysWhatCannotBeFollowed(t *testing.T) {
 			t.Errorf("%v: %+v", c.env, e)
 		}
 	}
+}
+
+// A folder that others use is never closed to them.
+func TestFindRefusesASharedFolder(t *testing.T) {
+	dir := realDir(t)
+	if err := os.Chmod(dir, 0o1777); err != nil {
+		t.Fatal(err)
+	}
+	find(t, Env{"STEWARD_HOME": dir}) // nothing of anybody's is in it
+	for _, name := range []string{"config.json", "token"} {
+		write(t, filepath.Join(dir, name), nil)
+	}
+	find(t, Env{"STEWARD_HOME": dir})
+	write(t, filepath.Join(dir, "thesis.tex"), nil)
+	_, err := Find(Env{"STEWARD_HOME": dir})
+	if e := ops.AsError(err); e.Code != ops.Invalid || e.Field != "STEWARD_HOME" || !strings.Contains(e.Message, "thesis.tex") {
+		t.Errorf("%+v", e)
+	}
+	if fi, err := os.Stat(dir); err != nil || fi.Mode().Perm() != 0o777 {
+		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+	write(t, filepath.Join(dir, "ledger.db.lock"), nil)
+	find(t, Env{"STEWARD_HOME": dir}) // it has been Steward's before
+	if err := os.Remove(filepath.Join(dir, "ledger.db.lock")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	find(t, Env{"STEWARD_HOME": dir}) // nobody else uses it
 }
 
 func TestSocketPlace(t *testing.T) {
