@@ -123,10 +123,14 @@ func NoRelease(err error) *ops.Error {
 	if errors.Is(err, context.Canceled) {
 		return say(ops.Unavailable, "given up before an answer came", "")
 	}
+	const there = "make room or give leave there, or name another folder with --to"
 	if p, ok := errors.AsType[*fs.PathError](err); ok { // of this machine, not of the network
-		return say(ops.Unavailable, p.Error(), "make room or give leave there, or name another folder with --to")
+		return say(ops.Unavailable, p.Error(), there)
 	}
-	return say(ops.Unavailable, "no release can be had: "+cause(err).Error(), "try again when the network is there")
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		return say(ops.Unavailable, l.Error(), there)
+	}
+	return say(ops.Unavailable, "no release can be had: "+cause(err).Error(), "try again when the network and the address of releases are there")
 }
 
 // outlook is what looks for a newer version by itself, at most once a day and

@@ -264,6 +264,7 @@ func TestNoRelease(t *testing.T) {
 		says, not string
 	}{
 		{fmt.Errorf("fetch: %w", full), "/there/steward.deb: no space left", "network"},
+		{&os.LinkError{Op: "rename", Old: "/there/.part", New: "/there/steward.deb", Err: fs.ErrNotExist}, "/there/steward.deb", "network"},
 		{context.Canceled, "given up", "network"},
 		{errors.New("no such host"), "no such host", "--to"},
 	} {
