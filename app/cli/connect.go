@@ -32,18 +32,17 @@ func (s *session) hello(role string, p daemon.Paths) local.Hello {
 	}
 }
 
-// met starts a service of this version when the one that serves is older and was
-// started by a client: that one gives way unless it is busy, and serves on then.
-func (s *session) met(p daemon.Paths) func(string) {
-	return func(theirs string) {
-		if update.Compare(version, theirs) <= 0 {
-			return
+// met starts a service of this version when the one there is older and either was
+// started by a client, which gives way unless it is busy, or refuses everybody.
+func (s *session) met(p daemon.Paths) func(string) bool {
+	return func(theirs string) bool {
+		if theirs != "" && update.Compare(version, theirs) <= 0 {
+			return false
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), local.HelloTimeout)
 		defer cancel()
-		if i, err := daemon.Info(ctx, p); err == nil && i.Role == string(daemon.Auto) {
-			_ = daemon.Spawn(s.env, p) // what cannot be started replaces nothing
-		}
+		i, err := daemon.Info(ctx, p)
+		return err == nil && daemon.Replaces(version, i) && daemon.Spawn(s.env, p) == nil
 	}
 }
 

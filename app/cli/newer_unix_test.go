@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"steward/ledger"
 )
 
 // An older Steward refuses a ledger that a newer one has made, wherever it is
@@ -75,5 +77,37 @@ func TestNewerLedgerIsRefusedEverywhere(t *testing.T) {
 	}
 	if after, err := os.ReadFile(p.Ledger); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file was changed: %v", err)
+	}
+}
+
+// An older service that only refuses is no answer to a newer Steward, whoever
+// started it.
+func TestOlderThatRefusesIsReplaced(t *testing.T) {
+	for _, role := range []string{"auto", "serve"} {
+		t.Run(role, func(t *testing.T) {
+			h := newHouse(t)
+			h.ok("emit", "by the newer one", "--actor", "me")
+			h.end()
+			if err := newer(h.paths().Ledger); err != nil {
+				t.Fatal(err)
+			}
+			if role == "serve" {
+				h.start(h.command(thisVersion, "serve"))
+			}
+			eventually(t, "the older refusing", func() bool { return h.run("status").code == 6 && h.info().State == "refusing" })
+			if err := onFile(h.paths().Ledger, fmt.Sprintf(`PRAGMA user_version = %d`, ledger.SchemaVersion)); err != nil {
+				t.Fatal(err)
+			}
+			b := h.bridgeOf(h.command(newerVersion, "mcp"))
+			if r := b.mustReport("me", "by the newer one's bridge"); r.EventID != 2 {
+				t.Errorf("%+v; want event 2", r)
+			}
+			if out, err := h.command(newerVersion, "status").CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if i := h.info(); i.Version != newerVersion {
+				t.Errorf("%+v", i)
+			}
+		})
 	}
 }

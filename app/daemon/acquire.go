@@ -141,7 +141,11 @@ func (w *waiter) auto(ctx context.Context, tried time.Duration) (pause time.Dura
 	defer cancel()
 	info, err := Info(ctx, w.Paths)
 	switch {
-	case err == nil && info.Role == string(Auto) && update.Compare(w.Version, info.Version) > 0 && !w.reached:
+	case err == nil && Replaces(w.Version, info) && !w.reached:
+		if err := w.mayMigrate(info.Schema); err != nil {
+			w.Logger.Warn("the older Steward serves on: this one could not bring the ledger to its schema", "older", info.Version, "error", err)
+			return 0
+		}
 		if w.ask(ctx, ""); w.reply == "" && w.reached {
 			return pollFast
 		}
@@ -154,6 +158,41 @@ func (w *waiter) auto(ctx context.Context, tried time.Duration) (pause time.Dura
 		return 0
 	}
 	return pollFast
+}
+
+// Replaces tells whether an Auto service of that version takes the place of the
+// owner that answers i: of an older one that a client has started, or that serves
+// nobody.
+func Replaces(version string, i local.Info) bool {
+	return (i.Role == string(Auto) || i.State == Refusing.String()) && update.Compare(version, i.Version) > 0
+}
+
+// mayMigrate tells, before an owner that works has left, what would keep this
+// process from making the copy without which it brings no ledger to a newer schema.
+func (s *service) mayMigrate(schema int) error {
+	if schema >= ledger.SchemaVersion {
+		return nil
+	}
+	fi, err := os.Stat(s.Paths.Ledger)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Paths.Backups, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.Paths.Backups, ".try-")
+	if err != nil {
+		return err
+	}
+	f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return err
+	}
+	free, err := FreeSpace(s.Paths.Backups)
+	if err == nil && free < 2*uint64(fi.Size()) { // the copy, and what the migration itself writes
+		err = fmt.Errorf("%d MiB are free in %s, and the copy needs as much as the ledger's %d MiB", free>>20, s.Paths.Backups, fi.Size()>>20)
+	}
+	return err
 }
 
 // insist asks each owner to yield, and says who holds the lock when it stays.

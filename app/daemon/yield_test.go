@@ -1,8 +1,11 @@
 package daemon
 
 import (
+	"os"
+	"strings"
 	"testing"
 
+	"steward/ledger"
 	"steward/mcp/local"
 )
 
@@ -45,5 +48,55 @@ func TestYields(t *testing.T) {
 		if granted != (c.why == "") || why != c.why {
 			t.Errorf("%s: granted %v, %q; want %q", c.name, granted, why, c.why)
 		}
+	}
+}
+
+func TestReplaces(t *testing.T) {
+	for _, c := range []struct {
+		theirs, role, state string
+		want                bool
+	}{
+		{"1.0.0", "auto", "serving", true},
+		{"1.0.0", "serve", "serving", false},
+		{"1.0.0", "window", "opening", false},
+		{"1.0.0", "serve", "refusing", true},
+		{"1.1.0", "auto", "serving", false},
+		{"1.1.0", "auto", "refusing", false},
+		{"1.2.0", "auto", "serving", false},
+	} {
+		if got := Replaces("1.1.0", local.Info{Version: c.theirs, Role: c.role, State: c.state}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// Nobody is sent away for a migration that cannot be made.
+func TestMayMigrate(t *testing.T) {
+	p := place(t)
+	s := &service{Options: Options{Paths: p}}
+	if s.mayMigrate(ledger.SchemaVersion) != nil {
+		t.Error("there is nothing to do")
+	}
+	if s.mayMigrate(ledger.SchemaVersion-1) == nil {
+		t.Error("there is no ledger")
+	}
+	write(t, p.Ledger, []byte("x"))
+	if err := s.mayMigrate(ledger.SchemaVersion - 1); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(p.Backups); err != nil || len(entries) != 0 {
+		t.Errorf("%v, %v; want nothing left of the try", entries, err)
+	}
+	if err := os.Truncate(p.Ledger, 1<<42); err == nil { // a hole in the file: more than any disk here has
+		if err := s.mayMigrate(ledger.SchemaVersion - 1); err == nil || !strings.Contains(err.Error(), "MiB are free") {
+			t.Errorf("without room: %v", err)
+		}
+	}
+	if err := os.Remove(p.Backups); err != nil {
+		t.Fatal(err)
+	}
+	write(t, p.Backups, nil)
+	if s.mayMigrate(ledger.SchemaVersion-1) == nil {
+		t.Error("the folder for copies is a file")
 	}
 }

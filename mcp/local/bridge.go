@@ -25,7 +25,10 @@ type BridgeConfig struct {
 	Dial    DialFunc     // default Dial
 	Logger  *slog.Logger // default discards; messages never hold payloads
 
-	Met func(version string) // told of each service that serves; answers wait for it; may be nil
+	// Met is told the version of each service that serves, and "" of one that is too
+	// old for its ledger. It returns whether it has started another in its place.
+	// Answers wait for it; it may be nil.
+	Met func(version string) (replaced bool)
 }
 
 // stampRoom is more than any stamp, or the time of a wait, adds to a line.
@@ -81,13 +84,13 @@ func RunBridge(ctx context.Context, cfg BridgeConfig) error {
 	defer restoreOut()
 
 	b := &bridge{
-		engine:  newEngine(cfg.Hello, dialer{address: cfg.Address, dial: cfg.Dial, spawn: cfg.Spawn}, cfg.Spool, cfg.Logger),
+		engine:  newEngine(cfg.Hello, dialer{address: cfg.Address, dial: cfg.Dial, spawn: cfg.Spawn, met: cfg.Met}, cfg.Spool, cfg.Logger),
 		version: cfg.Hello.Version,
 		log:     cfg.Logger,
 		out:     out,
 		gone:    make(chan struct{}),
 	}
-	b.engine.notify, b.engine.met = b.write, cfg.Met
+	b.engine.notify = b.write
 
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var worker sync.WaitGroup

@@ -24,8 +24,12 @@ type ConnectConfig struct {
 	Dial     DialFunc                               // default Dial
 	Logger   *slog.Logger                           // default discards
 	Opening  func(done float64)                     // told of each sign that the service is opening its ledger, 0 to 1
-	Met      func(version string)                   // told of each service that serves; answers wait for it
 	Progress func(done, total float64, text string) // told of a running call's progress; with it waits may take 600 s
+
+	// Met is told the version of each service that serves, and "" of one that is too
+	// old for its ledger. It returns whether it has started another in its place.
+	// Answers wait for it; it may be nil.
+	Met func(version string) (replaced bool)
 }
 
 // ErrUnavailable means that no service answered. Errors that wrap it say why.
@@ -82,9 +86,8 @@ func Open(cfg ConnectConfig) *Client {
 	if cfg.Hello.Role == "" {
 		cfg.Hello.Role = RoleShell
 	}
-	d := dialer{address: cfg.Address, dial: cfg.Dial, spawn: cfg.Spawn, opening: cfg.Opening}
+	d := dialer{address: cfg.Address, dial: cfg.Dial, spawn: cfg.Spawn, opening: cfg.Opening, met: cfg.Met}
 	c := &Client{engine: newEngine(cfg.Hello, d, cfg.Spool, cfg.Logger), name: cfg.Hello.Role, track: cfg.Progress != nil}
-	c.engine.met = cfg.Met
 	if c.track {
 		c.engine.notify = func(line []byte) { progressOf(line, cfg.Progress) }
 	}

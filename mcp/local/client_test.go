@@ -86,6 +86,31 @@ func TestConnectWaits(t *testing.T) {
 		if _, err := Connect(t.Context(), ConnectConfig{Dial: f.dial}); !errors.As(err, &refused) || refused.Code != RefusedVersion || time.Since(begin) != 0 {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
+		// Another is started once in the place of one too old for its ledger, and
+		// waited for.
+		replaced := 0
+		met := func(version string) bool {
+			if version == "" {
+				replaced++
+			}
+			return true
+		}
+		begin = time.Now()
+		if _, err := Connect(t.Context(), ConnectConfig{Dial: f.dial, Met: met}); !errors.As(err, &refused) || replaced != 1 || time.Since(begin) < replaceWithin {
+			t.Errorf("%v after %v, replaced %d times", err, time.Since(begin), replaced)
+		}
+		ready = time.Now().Add(replaceWithin / 2)
+		refuse := f.greet
+		f.greet = func(c *fakeConn, h Hello) *Line {
+			if time.Now().Before(ready) {
+				return refuse(c, h)
+			}
+			return nil
+		}
+		if c, err = Connect(t.Context(), ConnectConfig{Dial: f.dial, Met: met}); err != nil || replaced != 2 {
+			t.Fatalf("%v, replaced %d times", err, replaced)
+		}
+		c.Close()
 	})
 }
 

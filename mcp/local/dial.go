@@ -24,7 +24,11 @@ const (
 	dialMost   = 100 * time.Millisecond
 	// spawnPause is the least time between two starts of a service.
 	spawnPause = 2 * time.Second
+	// replaceWithin is how long a service that serves nobody may take to leave.
+	replaceWithin = 3 * time.Second
 )
+
+var errReplaced = errors.New("a newer service is taking the place of one that cannot use the ledger")
 
 // Absent reports whether a dialling error means that no service is there, so
 // that starting one can help.
@@ -38,6 +42,7 @@ type dialer struct {
 	dial    DialFunc
 	spawn   func() error // nil: never
 	spawned time.Time    // when spawn last ran
+	met     func(version string) (replaced bool)
 	opening func(done float64)
 }
 
@@ -53,7 +58,8 @@ type session struct {
 // then says what stood in the way. hello is asked for each attempt, and trouble
 // told of every one that failed.
 func (d *dialer) open(ctx context.Context, hello func() Hello, more func() bool, trouble func(error)) (*session, error) {
-	var stillborn error // why no service can be started
+	var stillborn error    // why no service can be started
+	var replaced time.Time // when another was started in the place of one too old for the ledger
 	for attempt := 0; ; attempt++ {
 		s, err := d.once(ctx, hello())
 		if err == nil {
@@ -61,7 +67,13 @@ func (d *dialer) open(ctx context.Context, hello func() Hello, more func() bool,
 		}
 		var refused *Refused
 		if errors.As(err, &refused) && refused.final() {
-			return nil, refused
+			if refused.Code == RefusedVersion && replaced.IsZero() && d.met != nil && d.met("") {
+				replaced = time.Now()
+			}
+			if refused.Code != RefusedVersion || replaced.IsZero() || time.Since(replaced) > replaceWithin {
+				return nil, refused
+			}
+			err = errReplaced // not final, and not to be taken for it
 		}
 		// The first answer may only mean that one service is taking over from
 		// another, so the start comes after a second look.

@@ -54,8 +54,7 @@ type engine struct {
 	dialer dialer // of run alone
 	spool  string // folder; "": nothing is spooled
 	log    *slog.Logger
-	notify func(line []byte)    // takes the service's notifications; may be nil
-	met    func(version string) // told of each service that serves; may be nil
+	notify func(line []byte) // takes the service's notifications; may be nil
 
 	wake  chan struct{} // for run: a connection may be needed now
 	timer *time.Timer   // calls expire

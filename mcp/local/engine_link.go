@@ -106,8 +106,8 @@ func (e *engine) serve(ctx context.Context, s *session) {
 		return
 	}
 	go l.write()
-	if e.met != nil {
-		e.met(s.welcome.Version)
+	if e.dialer.met != nil {
+		e.dialer.met(s.welcome.Version)
 	}
 	e.lost(l, e.read(s.r))
 }
