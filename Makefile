@@ -36,8 +36,8 @@ ldflags = $(shell build/ldflags.sh '$(VERSION)')
 # staticcheck by exact version, run from the module proxy: nothing to install.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-# How long each fuzzer runs in `make test`.
-FUZZTIME ?= 3s
+# How many inputs each fuzzer tries in `make test`.
+FUZZINPUTS ?= 4000x
 
 .PHONY: help build run test test-clients test-window test-page test-e2e test-day test-packages screenshots unit fuzz bench bench-large generate lint fmt clean \
 	dist need-go need-cc need-node need-browser need-window need-screen FORCE
@@ -88,8 +88,8 @@ unit: need-cc # every test with the race detector
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 12m ./...
 
 # A fuzzer that finds something writes it under testdata/fuzz of its package.
-fuzz: need-go # every fuzzer for FUZZTIME
-	@build/fuzz.sh '$(GO)' '$(FUZZTIME)'
+fuzz: need-go # every fuzzer with FUZZINPUTS
+	@build/fuzz.sh '$(GO)' '$(FUZZINPUTS)'
 
 test-window: $(inspect) $(desktop) need-screen ## the real window on a screen that nobody sees, by mouse, keyboard and pixels
 	STEWARD_WINDOW=$(CURDIR)/$(inspect) STEWARD_WINDOW_RELEASE=$(CURDIR)/$(desktop) \
