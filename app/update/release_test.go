@@ -111,6 +111,7 @@ func TestValid(t *testing.T) {
 	for v, want := range map[string]bool{
 		"1.2.3": true, "0.0.0": true, "10.20.300": true, "1.2.3-rc.1": true, "0.1.0-dev.5.gabc1234": true, "0.1.0-dev": true,
 		"": false, "1.2": false, "v1.2.3": false, "1.2.3.4": false, "01.2.3": false, "1.2.3-": false, "1.2.3-a..b": false, "1.2.3+build": false, "1.2.x": false, "1.2.3\n": false,
+		"1.2.3-0": true, "1.2.3-01a": true, "1.2.3-0-1": true, "1.2.3-01": false, "1.2.3-rc.01": false, "1.2.3-a_b": false,
 		"1.2.3-" + strings.Repeat("a", 60): false, "99999999999.0.0": false,
 	} {
 		if Valid(v) != want {

@@ -12,8 +12,12 @@ import (
 // one version are not told apart. It is made at the first need, because every
 // bridge links it and none has one.
 var semver = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	return regexp.MustCompile(`^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-` + word + `(\.` + word + `)*)?$`)
 })
+
+// word is one of the identifiers behind the hyphen: a number without a zero before
+// it, or something that is no number.
+const word = `(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)`
 
 // Valid tells whether v is a version that can be compared.
 func Valid(v string) bool { return len(v) <= 64 && semver().MatchString(v) }
