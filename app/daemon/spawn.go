@@ -16,19 +16,22 @@ import (
 // program is the file that this process was started from, "" when the system does
 // not say. A link to it stays one: when an update lets the link lead to a newer
 // file, and takes the older away, the newer one is started. It is found out at
-// the start, before anybody can have done so.
-var program = startedFrom(os.Args[0], exec.LookPath)
+// the start, before anybody can have done so. A system that does not say (Linux
+// without /proc) has it looked up as a shell would.
+var program = startedFrom(os.Args[0], os.Executable, exec.LookPath)
 
-func startedFrom(name string, look func(string) (string, error)) string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
+func startedFrom(name string, executable func() (string, error), look func(string) (string, error)) string {
+	exe, errExe := executable()
 	as, err := look(name)
-	if err != nil {
-		return exe
+	if err == nil {
+		as, err = filepath.Abs(as)
 	}
-	if as, err = filepath.Abs(as); err != nil {
+	switch {
+	case errExe != nil && err != nil:
+		return ""
+	case errExe != nil:
+		return as
+	case err != nil:
 		return exe
 	}
 	real, errReal := os.Stat(exe)
