@@ -7,8 +7,9 @@
 ; The folder may be one that holds other things: every file there begins with
 ; steward, and no other is touched.
 ;
-; Exit codes: 0 done, 1 cancelled, 2 failed, 6 a running Steward could not be
-; stopped and nothing was changed, 64 Windows is too old, 65 another machine.
+; Exit codes: 0 done, 1 cancelled, 2 a file cannot be written, 6 a running
+; Steward could not be stopped and nothing was changed, 64 Windows is too old, 65
+; another machine.
 
 Unicode true
 SetCompressor /SOLID lzma
@@ -108,16 +109,53 @@ FunctionEnd
 !insertmacro Stop ""
 !insertmacro Stop "un."
 
-; Put writes a program. Bridges that clients have started run on: Windows lets
-; a running program be renamed, not overwritten. FAILED is what is said when it
-; cannot.
+; Fail ends the installer: what is said of which file.
+!macro Fail TEXT FILE
+	Push "${TEXT}$\r$\n$\r$\n${FILE}"
+	Call Failed
+!macroend
+Function Failed
+	Pop $0
+	Delete "$INSTDIR\steward.exe.new"
+	Delete "$INSTDIR\steward-desktop.exe.new"
+	Delete "$INSTDIR\steward-license.txt.new"
+	Delete "$INSTDIR\steward-uninstall.exe.new"
+	MessageBox MB_OK|MB_ICONSTOP "$0" /SD IDOK
+	SetErrorLevel 2
+	Quit
+FunctionEnd
+
+; Stage writes a file beside its place, and Replace and Put put it there: a disk
+; that is full is found while what was there is whole. WRITE is the command;
+; silent, a failed one says so by the error flag alone.
+!macro Stage NAME WRITE
+	ClearErrors
+	Delete "$INSTDIR\${NAME}.new" ; of an installer that was killed
+	${WRITE}
+	${If} ${Errors}
+		!insertmacro Fail "$(NotWritten)" "$INSTDIR\${NAME}.new"
+	${EndIf}
+!macroend
+
+; Replace puts a file in its place that no one runs. A folder of that name stays.
+!macro Replace NAME
+	SetFileAttributes "$INSTDIR\${NAME}" NORMAL
+	System::Call 'kernel32::MoveFileExW(w "$INSTDIR\${NAME}.new", w "$INSTDIR\${NAME}", i 1) i .r0'
+	${If} $0 == 0
+		!insertmacro Fail "$(NotWritten)" "$INSTDIR\${NAME}"
+	${EndIf}
+!macroend
+
+; Put puts a program in its place. Bridges that clients have started run on:
+; Windows lets a running program be renamed, not overwritten. FAILED is what is
+; said when it cannot.
 !macro Put NAME FAILED
-	Push $0
-	File "/oname=${NAME}.new" "${PROGRAMS}/${NAME}"
 	System::Call 'kernel32::GetTickCount()i.r0'
 	StrCpy $0 "$INSTDIR\${NAME}.$0.old"
 	ClearErrors
-	${If} ${FileExists} "$INSTDIR\${NAME}"
+	${If} ${FileExists} "$INSTDIR\${NAME}\*.*"
+		SetErrors ; a folder, which would let itself be renamed
+	${ElseIf} ${FileExists} "$INSTDIR\${NAME}"
 		Rename "$INSTDIR\${NAME}" "$0"
 	${EndIf}
 	${IfNot} ${Errors}
@@ -130,13 +168,9 @@ FunctionEnd
 		SetErrors ; the question has cleared it
 	${EndIf}
 	${If} ${Errors}
-		Delete "$INSTDIR\${NAME}.new"
-		MessageBox MB_OK|MB_ICONSTOP "${FAILED}$\r$\n$\r$\n$INSTDIR\${NAME}" /SD IDOK
-		SetErrorLevel 2
-		Quit
+		!insertmacro Fail "${FAILED}" "$INSTDIR\${NAME}"
 	${EndIf}
 	Delete "$0" ; stays while it runs, until the next update
-	Pop $0
 !macroend
 
 ; Path adds the program's folder to the person's search path, or takes it out:
@@ -268,10 +302,16 @@ Section "$(Needed)" program
 	SetOutPath $INSTDIR
 	Delete "$INSTDIR\steward.exe.*.old"
 	Delete "$INSTDIR\steward-desktop.exe.*.old"
+	SetOverwrite try ; without a question of its own
+	!insertmacro Stage steward.exe 'File "/oname=steward.exe.new" "${PROGRAMS}/steward.exe"'
+	!insertmacro Stage steward-desktop.exe 'File "/oname=steward-desktop.exe.new" "${PROGRAMS}/steward-desktop.exe"'
+	!insertmacro Stage steward-license.txt 'File "/oname=steward-license.txt.new" "${LICENSE}"'
+	!insertmacro Stage steward-uninstall.exe 'WriteUninstaller "$INSTDIR\steward-uninstall.exe.new"'
+	!insertmacro Replace steward-license.txt
+	!insertmacro Replace steward-uninstall.exe
 	!insertmacro Put steward.exe "$(NotWritten)"
 	!insertmacro Put steward-desktop.exe "$(HalfWritten)"
-	File "/oname=steward-license.txt" "${LICENSE}"
-	WriteUninstaller "$INSTDIR\steward-uninstall.exe"
+	SetOverwrite on
 	; A bridge may have started the older one again meanwhile.
 	nsExec::Exec /TIMEOUT=30000 '"$INSTDIR\steward.exe" stop'
 	Pop $0
