@@ -7,9 +7,9 @@
 ; The folder may be one that holds other things: every file there begins with
 ; steward, and no other is touched.
 ;
-; Exit codes: 0 done, 1 cancelled, 2 a file cannot be written, 6 a running
-; Steward could not be stopped and nothing was changed, 64 Windows is too old, 65
-; another machine.
+; Exit codes: 0 done, 1 cancelled, 2 a file or the folder cannot be written, 6 a
+; running Steward could not be stopped and nothing was changed, 64 Windows is too
+; old, 65 another machine.
 
 Unicode true
 SetCompressor /SOLID lzma
@@ -70,6 +70,8 @@ LangString OtherMachine ${LANG_ENGLISH} "This installer is for ${ARCH} machines.
 LangString OtherMachine ${LANG_SIMPCHINESE} "此安装程序适用于 ${ARCH} 设备。"
 LangString StillRuns ${LANG_ENGLISH} "The running Steward could not be stopped:"
 LangString StillRuns ${LANG_SIMPCHINESE} "无法停止正在运行的 Steward："
+LangString NoFolder ${LANG_ENGLISH} "Steward needs a folder. This is none, and cannot be made one:"
+LangString NoFolder ${LANG_SIMPCHINESE} "Steward 需要一个文件夹。此路径不是文件夹，也无法创建："
 LangString NotWritten ${LANG_ENGLISH} "This file cannot be written; what was there is still in place:"
 LangString NotWritten ${LANG_SIMPCHINESE} "无法写入此文件，原有文件未改动："
 LangString HalfWritten ${LANG_ENGLISH} "steward.exe is ${VERSION} now, but this file cannot be written; if it was there, it is still the older one. Close what uses it, then run this installer again: the two belong together."
@@ -296,10 +298,31 @@ Function WebView2
 	${EndIf}
 FunctionEnd
 
+; Plain makes the path $0 a whole one, without the \ that may be behind it.
+Function Plain
+	System::Call 'kernel32::GetFullPathNameW(w r0, i ${NSIS_MAX_STRLEN}, w .r1, p 0) i .r2'
+	${If} $2 == 0
+	${OrIf} $2 >= ${NSIS_MAX_STRLEN}
+		Return
+	${EndIf}
+	StrCpy $0 $1
+	StrCpy $1 $0 1 -1
+	${If} $1 == "\"
+	${AndIf} $2 > 3 ; C:\ keeps its own
+		StrCpy $0 $0 -1
+	${EndIf}
+FunctionEnd
+
 Section "$(Needed)" program
 	SectionIn RO
 	Call Stop
 	SetOutPath $INSTDIR
+	System::Call 'kernel32::GetFileAttributesW(w "$INSTDIR") i .r0'
+	IntOp $1 $0 & 16
+	${If} $0 == -1
+	${OrIf} $1 == 0
+		!insertmacro Fail "$(NoFolder)" $INSTDIR
+	${EndIf}
 	Delete "$INSTDIR\steward.exe.*.old"
 	Delete "$INSTDIR\steward-desktop.exe.*.old"
 	SetOverwrite try ; without a question of its own
@@ -359,6 +382,22 @@ Function .onInit
 		MessageBox MB_OK|MB_ICONSTOP "$(OtherMachine)" /SD IDOK
 		SetErrorLevel 65
 		Quit
+	${EndIf}
+	; Where /D names a file, or no folder that there could be, NSIS takes another one
+	; without a word.
+	StrCpy $0 $INSTDIR
+	Call Plain
+	StrCpy $INSTDIR $0
+	System::Call 'kernel32::GetCommandLineW() p .r0'
+	System::Call 'shlwapi::StrStrW(p r0, w "/D=") p .r0'
+	${If} $0 P<> 0
+		IntPtrOp $0 $0 + 6
+		System::Call 'kernel32::lstrcpynW(w .r0, p r0, i ${NSIS_MAX_STRLEN})'
+		Call Plain
+		${If} $0 != $INSTDIR
+			StrCpy $INSTDIR $0
+			!insertmacro Fail "$(NoFolder)" $INSTDIR
+		${EndIf}
 	${EndIf}
 	; What was chosen before, here or in the window, stays chosen.
 	ReadRegStr $0 HKCU "${RUN}" "Steward"
