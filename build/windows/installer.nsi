@@ -5,7 +5,8 @@
 ;   steward-uninstall.exe /S                the same; keeps the data folder
 ;
 ; The folder may be one that holds other things: every file there begins with
-; steward, and no other is touched.
+; steward, and no other is touched. An installation in another folder is removed from
+; there once this one is in place.
 ;
 ; Exit codes: 0 done, 1 cancelled, 2 a file or the folder cannot be written, 6 a
 ; running Steward could not be stopped and nothing was changed, 64 Windows is too
@@ -80,6 +81,14 @@ LangString NoWebView ${LANG_ENGLISH} "WebView2 could not be installed. The windo
 LangString NoWebView ${LANG_SIMPCHINESE} "未能安装 WebView2。窗口启动时会再次要求安装；其余功能无需它。"
 LangString AlsoData ${LANG_ENGLISH} "Delete the ledger, its backups and the settings too?$\r$\n$\r$\n$LOCALAPPDATA\Steward"
 LangString AlsoData ${LANG_SIMPCHINESE} "是否同时删除账本、备份和设置？$\r$\n$\r$\n$LOCALAPPDATA\Steward"
+
+; In calls a function that works on $INSTDIR for another folder.
+!macro In FOLDER FUNCTION
+	Push $INSTDIR
+	StrCpy $INSTDIR ${FOLDER}
+	Call ${FUNCTION}
+	Pop $INSTDIR
+!macroend
 
 ; Stop asks what runs to leave until nothing does: when a service has left, a
 ; window may have taken its place. Exit code 6 alone tells of one that stays.
@@ -273,6 +282,49 @@ FunctionEnd
 !insertmacro Path ""
 !insertmacro Path "un."
 
+; Remove takes the installer's files out of the folder, and the folder if it is
+; empty then. A program that a client still runs goes out of the way now, and with
+; the next sign-in.
+!macro Remove un
+Function ${un}Remove
+	Delete "$INSTDIR\steward.exe.*.old"
+	Delete "$INSTDIR\steward-desktop.exe.*.old"
+	System::Call 'kernel32::GetTickCount()i.r0'
+	ClearErrors
+	Delete "$INSTDIR\steward.exe"
+	${If} ${Errors}
+		Rename "$INSTDIR\steward.exe" "$INSTDIR\steward.exe.$0.old"
+	${EndIf}
+	ClearErrors
+	Delete "$INSTDIR\steward-desktop.exe"
+	${If} ${Errors}
+		Rename "$INSTDIR\steward-desktop.exe" "$INSTDIR\steward-desktop.exe.$0.old"
+	${EndIf}
+	Delete "$INSTDIR\steward.exe.new"
+	Delete "$INSTDIR\steward-desktop.exe.new"
+	Delete "$INSTDIR\steward-license.txt.new"
+	Delete "$INSTDIR\steward-uninstall.exe.new"
+	Delete "$INSTDIR\steward-license.txt"
+	Delete "$INSTDIR\steward-uninstall.exe"
+	RMDir "$INSTDIR"
+	${If} ${FileExists} "$INSTDIR\steward*.exe.*.old"
+		WriteRegStr HKCU "${RUN_ONCE}" "StewardRemoved" 'cmd.exe /d /c del /f /q "$INSTDIR\steward.exe.*.old" "$INSTDIR\steward-desktop.exe.*.old" & rd "$INSTDIR"'
+	${EndIf}
+FunctionEnd
+
+; Forget takes the folder out of the path if the installer has put it there.
+Function ${un}Forget
+	ReadRegStr $0 HKCU "${UNINSTALL}" "PathAdded"
+	${If} $0 == $INSTDIR
+		StrCpy $R9 0
+		Call ${un}Path
+		DeleteRegValue HKCU "${UNINSTALL}" "PathAdded"
+	${EndIf}
+FunctionEnd
+!macroend
+!insertmacro Remove ""
+!insertmacro Remove "un."
+
 ; WebView2 is part of Windows 11, and of Windows 10 where Edge is. Elsewhere
 ; Microsoft's own installer fetches it.
 Function WebView2
@@ -313,9 +365,19 @@ Function Plain
 	${EndIf}
 FunctionEnd
 
+Var Before ; the folder of the installation before this one, if it has another name
+
 Section "$(Needed)" program
 	SectionIn RO
+	ReadRegStr $0 HKCU "${UNINSTALL}" "InstallLocation"
+	Call Plain
+	${If} $0 != $INSTDIR
+		StrCpy $Before $0
+	${EndIf}
 	Call Stop
+	${If} $Before != ""
+		!insertmacro In $Before Stop
+	${EndIf}
 	SetOutPath $INSTDIR
 	System::Call 'kernel32::GetFileAttributesW(w "$INSTDIR") i .r0'
 	IntOp $1 $0 & 16
@@ -335,6 +397,18 @@ Section "$(Needed)" program
 	!insertmacro Put steward.exe "$(NotWritten)"
 	!insertmacro Put steward-desktop.exe "$(HalfWritten)"
 	SetOverwrite on
+	${If} $Before != ""
+		; Another name can still lead here: what is written here would be seen there.
+		System::Call 'kernel32::GetTickCount()i.r0'
+		FileOpen $1 "$INSTDIR\steward.exe.$0.old" w
+		FileClose $1
+		${If} ${FileExists} "$INSTDIR\steward.exe.$0.old"
+		${AndIfNot} ${FileExists} "$Before\steward.exe.$0.old"
+			!insertmacro In $Before Remove
+		${EndIf}
+		Delete "$INSTDIR\steward.exe.*.old"
+		!insertmacro In $Before Forget
+	${EndIf}
 	; A bridge may have started the older one again meanwhile.
 	nsExec::Exec /TIMEOUT=30000 '"$INSTDIR\steward.exe" stop'
 	Pop $0
@@ -351,7 +425,6 @@ Section "$(Needed)" program
 	WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
 	${GetSize} "$INSTDIR" "/M=steward*.* /S=0K /G=0" $0 $1 $2
 	WriteRegDWORD HKCU "${UNINSTALL}" "EstimatedSize" $0
-	DeleteRegValue HKCU "${RUN_ONCE}" "StewardRemoved"
 	StrCpy $R9 1
 	Call Path
 	Call WebView2
@@ -413,39 +486,12 @@ FunctionEnd
 Section "un.Steward"
 	Call un.Stop
 	SetOutPath $TEMP ; a folder that a program stands in is not removed
-	; A program that a client still runs goes out of the way now, and with the next
-	; sign-in.
-	Delete "$INSTDIR\steward.exe.*.old"
-	Delete "$INSTDIR\steward-desktop.exe.*.old"
-	System::Call 'kernel32::GetTickCount()i.r0'
-	ClearErrors
-	Delete "$INSTDIR\steward.exe"
-	${If} ${Errors}
-		Rename "$INSTDIR\steward.exe" "$INSTDIR\steward.exe.$0.old"
-	${EndIf}
-	ClearErrors
-	Delete "$INSTDIR\steward-desktop.exe"
-	${If} ${Errors}
-		Rename "$INSTDIR\steward-desktop.exe" "$INSTDIR\steward-desktop.exe.$0.old"
-	${EndIf}
-	Delete "$INSTDIR\steward.exe.new"
-	Delete "$INSTDIR\steward-desktop.exe.new"
-	Delete "$INSTDIR\steward-license.txt"
-	Delete "$INSTDIR\steward-uninstall.exe"
-	RMDir "$INSTDIR"
-	${If} ${FileExists} "$INSTDIR\steward*.exe.*.old"
-		WriteRegStr HKCU "${RUN_ONCE}" "StewardRemoved" 'cmd.exe /d /c del /f /q "$INSTDIR\steward.exe.*.old" "$INSTDIR\steward-desktop.exe.*.old" & rd "$INSTDIR"'
-	${EndIf}
-
+	Call un.Remove
 	Delete "$SMPROGRAMS\Steward.lnk"
 	Delete "$TEMP\steward-*-window" ; by which windows find each other
 	DeleteRegValue HKCU "${RUN}" "Steward"
 	DeleteRegValue HKCU "${RUN_APPROVED}" "Steward"
-	ReadRegStr $0 HKCU "${UNINSTALL}" "PathAdded"
-	${If} $0 == $INSTDIR
-		StrCpy $R9 0
-		Call un.Path
-	${EndIf}
+	Call un.Forget
 	DeleteRegKey HKCU "${UNINSTALL}"
 
 	${If} ${FileExists} "$LOCALAPPDATA\Steward\*.*"
