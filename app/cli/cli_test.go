@@ -404,20 +404,21 @@ func TestCallName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, name := t.TempDir(), "steward"
+	folder, name, path := t.TempDir(), "steward", quoted(exe)
 	if runtime.GOOS == "windows" {
 		name += ".exe"
+		path, _ = quotedWindows(exe)
 	}
 	t.Setenv("PATH", folder)
-	if got := callName(); got != quoted(exe) {
-		t.Errorf("nowhere on the path: %s; want %s", got, quoted(exe))
+	if got := callName(); got != path {
+		t.Errorf("nowhere on the path: %s; want %s", got, path)
 	}
 	at := filepath.Join(folder, name)
 	if err := os.WriteFile(at, []byte("another program\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := callName(); got != quoted(exe) {
-		t.Errorf("another one on the path: %s; want %s", got, quoted(exe))
+	if got := callName(); got != path {
+		t.Errorf("another one on the path: %s; want %s", got, path)
 	}
 	if err := os.Remove(at); err != nil {
 		t.Fatal(err)

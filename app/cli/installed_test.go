@@ -40,10 +40,10 @@ func TestKindOf(t *testing.T) {
 
 func TestInstall(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("another shell")
+		t.Skip("other paths")
 	}
 	for kind, want := range map[update.Kind]string{
-		update.Deb: "sudo apt install '/home/a b/x.deb'", update.RPM: "sudo rpm -U '/home/a b/x.deb'", update.Setup: "'/home/a b/x.deb' ",
+		update.Deb: "sudo apt install '/home/a b/x.deb'", update.RPM: "sudo rpm -U '/home/a b/x.deb'",
 		update.DMG: "open '/home/a b/x.deb'", update.Tarball: "tar -xzf '/home/a b/x.deb'",
 	} {
 		if lines := install(kind, "/home/a b/x.deb", "/opt/steward"); !strings.HasPrefix(lines[0], want) {
@@ -75,6 +75,34 @@ func TestInstall(t *testing.T) {
 	} {
 		if got := quoted(path); got != want {
 			t.Errorf("%q: %s; want %s", path, got, want)
+		}
+	}
+}
+
+// A line for Windows is pasted into PowerShell or into cmd, and neither may take it
+// for another.
+func TestInstallWindows(t *testing.T) {
+	const hand = "double-click it in Explorer"
+	for file, want := range map[string]string{
+		`C:\Users\me\Downloads\steward-1.2.3-windows-amd64-setup.exe`: `C:\Users\me\Downloads\steward-1.2.3-windows-amd64-setup.exe`,
+		`C:\Users\杨 明\下载\setup.exe`:                                   `C:"\Users\杨 明\下载\setup.exe"`,
+		`C:\Users\杨　明\setup.exe`:                                      `C:"\Users\杨　明\setup.exe"`, // PowerShell ends a word there too
+		`C:\Users\John Q. Smith\setup.exe`:                            `C:"\Users\John Q. Smith\setup.exe"`,
+		`C:\R&D\it's (new)\setup.exe`:                                 `C:"\R&D\it's (new)\setup.exe"`,
+		`C:\a’s\setup.exe`:                                            `C:"\a’s\setup.exe"`, // a quote in PowerShell
+		`C:\a,b;c=d\{e}^!#@\setup.exe`:                                `C:"\a,b;c=d\{e}^!#@\setup.exe"`,
+		`C:\100% mine\setup.exe`:                                      `C:"\100% mine\setup.exe"`,
+		`\\the server\c d\setup.exe`:                                  `\\"the server\c d\setup.exe"`,
+		`C:\MYNAME~1\setup.exe`:                                       `C:\MYNAME~1\setup.exe`,
+		`C:\%TEMP%\setup.exe`:                                         hand,
+		`C:\50% of\50%\setup.exe`:                                     hand,
+		`\\server\c$\setup.exe`:                                       hand,
+		"C:\\a`b\\setup.exe":                                          hand,
+		`C:\“a”\setup.exe`:                                            hand,
+		`C:\[a]\setup.exe`:                                            hand,
+	} {
+		if lines := install(update.Setup, file, `C:\steward.exe`); len(lines) != 1 || lines[0] != want {
+			t.Errorf("%s: %q; want %s", file, lines, want)
 		}
 	}
 }

@@ -134,6 +134,10 @@ func callName() string {
 			return name
 		}
 	}
+	if runtime.GOOS == "windows" {
+		path, _ := quotedWindows(exe)
+		return path
+	}
 	return quoted(exe)
 }
 

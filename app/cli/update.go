@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode"
 
 	"steward/app/daemon"
 	"steward/app/update"
@@ -168,7 +169,10 @@ func install(kind update.Kind, file, exe string) []string {
 	case update.RPM:
 		return []string{"sudo rpm -U " + quoted(file), then}
 	case update.Setup:
-		return []string{quoted(file) + "    # it stops what runs, and replaces it"}
+		if line, ok := quotedWindows(file); ok {
+			return []string{line} // and no more: cmd knows no comment behind it
+		}
+		return []string{"double-click it in Explorer"}
 	case update.DMG:
 		return []string{"open " + quoted(file) + "    # drag Steward onto Applications", then}
 	}
@@ -194,18 +198,34 @@ func unpack(file, exe string) []string {
 	return lines
 }
 
-// quoted is a path as the system's shell takes it.
-func quoted(path string) string {
-	odd := strings.ContainsFunc(path, func(c rune) bool {
-		return c < 0x80 && !strings.ContainsRune(`abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/\:._-+~@,=`, c)
-	})
-	switch {
-	case !odd && (runtime.GOOS == "windows" || !strings.ContainsAny(path, `\~`)):
-		return path
-	case runtime.GOOS == "windows":
-		return `"` + path + `"`
+// quoted is a text as a shell of Unix takes it.
+func quoted(s string) string {
+	if !strings.ContainsFunc(s, func(c rune) bool {
+		return c < 0x80 && !strings.ContainsRune(`abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/:._-+@,=`, c)
+	}) {
+		return s
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// quotedWindows is a program's path as both PowerShell and cmd take it at their
+// prompt. The first quote stands behind the drive: PowerShell takes a line that
+// begins with one for a text, and says it; and not behind a \, which a program that
+// cmd starts takes for a quote of its first argument.
+//
+// It is false where nothing will do: PowerShell reads $, ` and its curly double
+// quotes within quotes too, and takes [ ] for a pattern in a program's name; what
+// cmd finds between two % it takes for a variable, quoted or not.
+func quotedWindows(path string) (string, bool) {
+	switch {
+	case len(path) < 2 || strings.ContainsAny(path, "$`[]“”„") || strings.Count(path, "%") > 1:
+		return `"` + path + `"`, false
+	case strings.ContainsFunc(path, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune(`\:._-+~`, c)
+	}):
+		return path[:2] + `"` + path[2:] + `"`, true
+	}
+	return path, true
 }
 
 // text is what is known for people.
@@ -218,7 +238,11 @@ func (r *released) text(b *strings.Builder) {
 	case r.File == "":
 		fmt.Fprintf(b, "Steward %s is there; this is %s.\nWhat is new: %s\n`steward update` fetches it.\n", r.Newest, r.Version, visible(r.Notes))
 	default:
-		fmt.Fprintf(b, "Steward %s is fetched, its sum and signature are right; this is %s.\n%s\nWhat is new: %s\nTo install it:\n", r.Newest, r.Version, visible(r.File), visible(r.Notes))
+		how := "To install it:"
+		if r.Kind == update.Setup {
+			how = "To install it, which stops what runs and replaces it:"
+		}
+		fmt.Fprintf(b, "Steward %s is fetched, its sum and signature are right; this is %s.\n%s\nWhat is new: %s\n%s\n", r.Newest, r.Version, visible(r.File), visible(r.Notes), how)
 		for _, line := range r.Install {
 			fmt.Fprintf(b, "  %s\n", visible(line))
 		}
