@@ -130,6 +130,12 @@ test('in the system’s own colours everything is still told apart', async ({ ag
       return { height: parseFloat(line.height), differs: line.backgroundColor !== ground }
     })
     expect(marks, where).toEqual({ height: 2, differs: true })
+    // A sign is drawn in the reader's colour of text, not in a theme's on a ground that it was not made for.
+    const signs = await page.evaluate(() => {
+      const text = getComputedStyle(document.body).color
+      return [...document.querySelectorAll('svg[role="img"] path')].map((p) => getComputedStyle(p).stroke).filter((c) => c !== text)
+    })
+    expect(signs, where).toEqual([])
   })
   await page.keyboard.press('1')
   await page.keyboard.press('j')
