@@ -18,6 +18,10 @@ export function sentence(clauses: string[]): string {
 
 const clause = (key: Key, n: number) => t(key, { n, word: count(n) })
 
+/** toneOf is the colour of a handoff's status, the same in every view. */
+export const toneOf = (status: string): 'fail' | 'ok' | 'info' | 'plain' =>
+  status === 'failed' ? 'fail' : status === 'done' ? 'ok' : status === 'running' || status === 'claimed' ? 'info' : 'plain'
+
 /** headline is the state of everything in one sentence. */
 export function headline(b: Brief): string {
   const parts: string[] = []
